@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
-import { serverNameFromUrl } from '../record/http/url-recorder.ts'
-import { serverName } from '../record/server-name.ts'
+import { serverNameFromUrl, serverName } from '../record/server-name.ts'
 import { firstMessageOf } from '../serve/player/turn-filters.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { numberedPath } from '../store/file/create.ts'

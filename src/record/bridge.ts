@@ -9,7 +9,7 @@ import { urlLink } from '../link/url-link.ts'
 import { idFromKey, idKey, isId } from '../protocol/id.ts'
 import { decodeUtf8, type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import { classifyMessage, member, type Message } from '../protocol/message.ts'
-import { createRedaction, openRecordingVault } from './redaction.ts'
+import { openRedaction } from './redaction.ts'
 import type { RecordingSummary } from './tape-log.ts'
 import { createUrlRecorder, type RecordUrlOptions } from './http/url-recorder.ts'
 
@@ -35,11 +35,10 @@ const RESPONSE_TIMEOUT_MS = 300_000
 /** Acts as a stdio server for the client and as an HTTP client for the server at a URL, and records the HTTP exchanges. */
 export async function recordBridgeSession(options: RecordBridgeOptions): Promise<RecordingSummary> {
   const url = parseServerUrl(options.url)
-  const redaction = createRedaction(options.redact)
-  const vault = openRecordingVault(options.redact, options.tape)
-  const recorder = createUrlRecorder(options, url, { redactor: redaction?.redactor, vault })
+  const redaction = openRedaction(options.redact, options)
+  const recorder = createUrlRecorder(options, url, redaction)
   const { path, failure } = recorder.log
-  options.onBegin({ path, failure, keyTrouble: redaction?.trouble })
+  options.onBegin({ path, failure, keyTrouble: redaction.trouble })
   const watch = (line: RequestLine): ExchangeWatcher => {
     recorder.settle() // the exchange may belong to a session that was opened in this very round of the event loop
     return recorder.watch(line)

@@ -4,11 +4,11 @@ import type { Direction } from '../protocol/message.ts'
 import { encodeEventMembers, encodeMembers } from './frame-payloads.ts'
 import { ExchangeRecorder } from './http/exchange-recorder.ts'
 import {
-  redactionWith,
+  createRedactor,
   redactionRulesFor,
   knownSecretValues,
   type RedactOption,
-  openRecordingVault,
+  openVault,
 } from './redaction.ts'
 import { StdioRecorder } from './stdio/session-recorder.ts'
 import { tapeHeader } from './tape-header.ts'
@@ -60,7 +60,7 @@ export class Recording {
     this.#labels = pickLabels(labels)
     this.#rules = redactionRulesFor(redact)
     this.#values = knownSecretValues(redact)
-    this.#vault = openRecordingVault(redact, this.#path)
+    this.#vault = openVault(redact, this.#path)
   }
 
   /** Where the tape is; undefined while there is none. */
@@ -111,7 +111,7 @@ export class Recording {
     const conn = (this.#links.get(server) ?? 0) + 1
     if (this.#http.has(server)) throw mixedTransportsError(server)
     if (this.#links.size === 0)
-      this.#redactor = this.#rules && redactionWith(this.#rules, { values: this.#values }).redactor
+      this.#redactor = this.#rules && createRedactor(this.#rules, { values: this.#values }).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     const isLate = this.#links.size > 0 && conn === 1

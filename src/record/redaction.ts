@@ -4,44 +4,61 @@ import { redactionRuleSet, type RedactionRuleSet } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 import { Vault } from '../store/vault.ts'
 
-/** How a recording treats secrets: stand-ins by default, and e-mail addresses too when asked; `false` leaves everything plain. */
+/** How a recording treats secrets. By default they are replaced by placeholders; `false` keeps everything as it is. */
 export type RedactOption =
   | false
   | {
+      /** Also replaces e-mail addresses. */
       readonly email?: boolean
-      /** A file that is given the real values behind the stand-ins, for a replay. Without it they are written nowhere. */
+      /** A file for the real values behind the placeholders, for a later replay. Without it they are written nowhere. */
       readonly vault?: string
-      /** Values that are secret because somebody says so. */
+      /** Values that are known to be secret. */
       readonly values?: readonly string[]
     }
 
 export interface RecordingRedaction {
-  readonly redactor: Redactor
-  /** Why the tape has a key of its own, which is forgotten. */
+  /** Replaces secrets; undefined if everything is kept as it is. */
+  readonly redactor: Redactor | undefined
+  /** Keeps the values that were replaced, if the user asked for that. */
+  readonly vault: Vault | undefined
+  /** Why the tape has a redaction key of its own, which is forgotten. */
   readonly trouble: string | undefined
 }
 
-/** What replaces secrets in one recording; undefined when the user wants none of it. */
-export function createRedaction(
-  redact: RedactOption | undefined,
-  env?: NodeJS.ProcessEnv,
-): RecordingRedaction | undefined {
-  const rules = redactionRulesFor(redact)
-  return rules && redactionWith(rules, { env, values: knownSecretValues(redact) })
+interface RedactionContext {
+  /** The tape that the vault belongs to. */
+  readonly tape: string
+  /** The environment of the server. Values of variables whose names suggest a secret are replaced everywhere. */
+  readonly env?: NodeJS.ProcessEnv | undefined
 }
 
-/** What is looked for, by the option and the config in the working directory. */
+/** Sets up redaction for one recording. */
+export function openRedaction(
+  redact: RedactOption | undefined,
+  { tape, env }: RedactionContext,
+): RecordingRedaction {
+  const rules = redactionRulesFor(redact)
+  const vault = openVault(redact, tape, env)
+  if (rules === undefined) return { redactor: undefined, vault, trouble: undefined }
+  return { ...createRedactor(rules, { env, values: knownSecretValues(redact) }), vault }
+}
+
+/** What counts as a secret, by the option and the config in the working directory. */
 export function redactionRulesFor(redact: RedactOption | undefined): RedactionRuleSet | undefined {
   if (redact === false) return undefined
   const config = readRedactionConfig(process.cwd())
   return redactionRuleSet({ ...config, email: redact?.email ?? config.email ?? false })
 }
 
-/** Values of the variables that the server sees are replaced everywhere, if their names speak of secrets. */
-export function redactionWith(
+interface KnownSecrets {
+  readonly env?: NodeJS.ProcessEnv | undefined
+  readonly values?: readonly string[]
+}
+
+export function createRedactor(
   rules: RedactionRuleSet,
   { env = process.env, values = [] }: KnownSecrets = {},
-): RecordingRedaction {
+): { readonly redactor: Redactor; readonly trouble: string | undefined } {
   const { key, trouble } = keyForRecording()
   const redactor = new Redactor({ key, rules })
   redactor.learnEnv(env)
@@ -49,18 +66,12 @@ export function redactionWith(
   return { redactor, trouble }
 }
 
-/** What is known to be secret before anything is read. */
-interface KnownSecrets {
-  readonly env?: NodeJS.ProcessEnv | undefined
-  readonly values?: readonly string[]
-}
-
 export function knownSecretValues(redact: RedactOption | undefined): readonly string[] {
   return redact === false ? [] : (redact?.values ?? [])
 }
 
-/** The vault that a recording was asked for: none, unless somebody did. */
-export function openRecordingVault(
+/** Returns undefined unless the user asked for a vault. */
+export function openVault(
   redact: RedactOption | undefined,
   tape: string,
   env?: NodeJS.ProcessEnv,

@@ -1,4 +1,4 @@
-/** A name for the server, from the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
+/** Names a server after the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
 export function serverName(command: readonly string[]): string {
   const [first = '', ...rest] = command
   const runner = bareName(first)
@@ -7,7 +7,12 @@ export function serverName(command: readonly string[]): string {
   return safeName(bareName(word ?? first))
 }
 
-/** What may be part of a file name. */
+/** Names a server after its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
+export function serverNameFromUrl({ host }: URL): string {
+  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
+}
+
+/** Makes a text safe to be part of a file name. */
 export function safeName(text: string): string {
   const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[.-]+/, '')
   return safe.slice(0, 60) || 'server'
@@ -16,7 +21,7 @@ export function safeName(text: string): string {
 const RUNNERS =
   /^(node|nodejs|npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|tsx|python[\d.]*|uv|uvx|pipx|docker|podman)$/
 const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x', 'container'])
-// Their next word is a value, which may be a secret: it must not end up in a file name.
+// The word after these is a value, which may be a secret and must not become part of a file name.
 const OPTION_WITH_VALUE =
   /^(-[epvuwhlr]|--(env|env-file|package|volume|publish|name|workdir|network|mount|user|hostname|entrypoint|label|platform|pull|from|with|require|import|loader|env-file-if-exists))$/
 
@@ -28,7 +33,7 @@ function firstOperand(words: readonly string[]): string | undefined {
   })
 }
 
-/** The last telling part of a path, without a script's ending, a package's scope, its version or an image's tag. */
+/** The last part of a path that is not generic, without file extension, package scope, version or image tag. */
 function bareName(word: string): string {
   const parts = word
     .replaceAll('\\', '/')

@@ -1,5 +1,5 @@
 import { recordBridgeSession as startBridge } from '../../record/bridge.ts'
-import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
+import { serverNameFromUrl } from '../../record/server-name.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
 import { waitForSignal } from '../signals.ts'

@@ -1,7 +1,7 @@
 import { serverStartError, type ServerProcess } from '../../link/process/start.ts'
 import { stdioHeader } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
-import { createRedaction, type RecordingRedaction, openRecordingVault } from '../../record/redaction.ts'
+import { openRedaction, type RecordingRedaction } from '../../record/redaction.ts'
 import { relay } from '../../record/stdio/relay.ts'
 import { serverName } from '../../record/server-name.ts'
 import { StdioRecorder } from '../../record/stdio/session-recorder.ts'
@@ -25,8 +25,9 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   if (pid === undefined) throw await serverStartError(server)
   const name = args.server ?? serverName(args.command)
   const view = args.tail ? new TailProcess() : undefined
-  const redaction = openRedaction(args)
-  const log = openTapeLog(args, name, { ...redaction, view })
+  const path = recordingPath(args, name)
+  const redaction = redactionOrRefusal(args, path)
+  const log = openTapeLog(args, name, { ...redaction, path, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
   const look = await loadMessageLook(args, log)
   const { maxLineBytes } = args
@@ -48,9 +49,9 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
 type RedactionOrRefusal = Partial<RecordingRedaction> & { readonly refusal?: string }
 
 /** The server is already running, so invalid rules do not end it: the session goes on without a tape. */
-function openRedaction({ redact }: RecordCommandArgs): RedactionOrRefusal {
+function redactionOrRefusal({ redact }: RecordCommandArgs, tape: string): RedactionOrRefusal {
   try {
-    return createRedaction(redact) ?? {}
+    return openRedaction(redact, { tape })
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : String(error) }
   }
@@ -59,16 +60,21 @@ function openRedaction({ redact }: RecordCommandArgs): RedactionOrRefusal {
 function openTapeLog(
   args: RecordCommandArgs,
   server: string,
-  { redactor, refusal, view }: RedactionOrRefusal & { readonly view: TailProcess | undefined },
+  {
+    path,
+    redactor,
+    vault,
+    refusal,
+    view,
+  }: RedactionOrRefusal & { readonly path: string; readonly view: TailProcess | undefined },
 ): TapeLog {
   const { command, labels, rules } = args
-  const path = recordingPath(args, server)
   return new TapeLog({
     path,
     header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
     ...(rules.limits && { limits: rules.limits }),
     redactor,
-    vault: openRecordingVault(args.redact, path),
+    vault,
     refusal,
     onTape: view?.follow,
     onTrouble: (why) => printTapeProblem(`the tape stops here: ${why}; the session goes on`),

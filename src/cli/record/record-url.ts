@@ -1,5 +1,5 @@
 import { recordHttp, type HttpRecording } from '../../record/http/record-url.ts'
-import { serverNameFromUrl } from '../../record/http/url-recorder.ts'
+import { serverNameFromUrl } from '../../record/server-name.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import { escapeControlChars } from '../../text.ts'

@@ -7,10 +7,10 @@ import {
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
 import { type TapeServer, pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { forwardHeader } from '../tape-header.ts'
-import { serverNameFromUrl, type RedactionTools } from './url-recorder.ts'
+import { serverNameFromUrl } from '../server-name.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
 import { messageFilterFor } from '../message-filter.ts'
-import { createRedaction, type RedactOption, openRecordingVault } from '../redaction.ts'
+import { openRedaction, type RecordingRedaction, type RedactOption } from '../redaction.ts'
 import { type RecordingSummary, TapeLog } from '../tape-log.ts'
 import type { RecordingRules } from '../limits.ts'
 
@@ -52,10 +52,9 @@ interface ForwardProxyRecording {
 
 /** Stands between clients and whatever servers they name, and makes a tape. */
 export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
-  const redaction = createRedaction(options.redact)
-  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
+  const redaction = openRedaction(options.redact, options)
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardProxyRecorder => new ForwardProxyRecorder(options, care)
+  const begin = (): ForwardProxyRecorder => new ForwardProxyRecorder(options, redaction)
   const { origin, watcher } = await proxy.listen(begin)
   const { log } = watcher.tape
   const close = async (): Promise<RecordingSummary> => {
@@ -66,7 +65,7 @@ export async function recordForwardProxy(options: RecordForwardProxyOptions): Pr
     proxy: origin,
     tape: log.path,
     failure: log.failure,
-    keyTrouble: redaction?.trouble,
+    keyTrouble: redaction.trouble,
     isUsed: () => watcher.isUsed,
     close,
   }
@@ -79,7 +78,7 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
   readonly #seen = new Set<string>()
   readonly #servers = new Map<string, TapeServer>()
 
-  constructor(options: RecordForwardProxyOptions, { redactor, vault }: RedactionTools) {
+  constructor(options: RecordForwardProxyOptions, { redactor, vault }: RecordingRedaction) {
     const { tape: path, server, maxMessageBytes, limits, onTape } = options
     const labels = pickLabels(options)
     const header = (started: Date): ReturnType<typeof forwardHeader> =>

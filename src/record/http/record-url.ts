@@ -1,7 +1,7 @@
 import { isLoopback } from '../../http/host-check.ts'
 import { ReverseProxy } from '../../http/proxy/reverse-proxy.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
-import { createRedaction, openRecordingVault } from '../redaction.ts'
+import { openRedaction } from '../redaction.ts'
 import type { RecordingSummary } from '../tape-log.ts'
 import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
 
@@ -38,15 +38,14 @@ const DEFAULT_LISTEN = { host: '127.0.0.1', port: 0 }
 export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecording> {
   const { listen = DEFAULT_LISTEN } = options
   const url = parseServerUrl(options.url)
-  const redaction = createRedaction(options.redact)
-  const care = { redactor: redaction?.redactor, vault: openRecordingVault(options.redact, options.tape) }
+  const redaction = openRedaction(options.redact, options)
   const proxy = new ReverseProxy({ url, listen, added: addedHeadersOf(options) })
-  const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, care))
+  const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, redaction))
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
     failure: tape.log.failure,
-    keyTrouble: redaction?.trouble,
+    keyTrouble: redaction.trouble,
     isOpen: !isLoopback(listen.host),
     close: async () => {
       await proxy.close()

@@ -1,12 +1,11 @@
 import type { AddedHeader } from '../../http/headers.ts'
 import { httpHeader } from '../tape-header.ts'
-import type { Redactor } from '../../redact/redactor.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
-import type { RedactOption } from '../redaction.ts'
+import type { RecordingRedaction, RedactOption } from '../redaction.ts'
+import { serverNameFromUrl } from '../server-name.ts'
 import { TapeLog } from '../tape-log.ts'
-import type { Vault } from '../../store/vault.ts'
 import type { RecordingRules } from '../limits.ts'
 
 /** What is said of the tape of a server at a URL, whoever its client is. */
@@ -31,19 +30,13 @@ export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
   readonly onPending?: (words: string) => void
 }
 
-/** What is done with secrets. */
-export interface RedactionTools {
-  readonly redactor: Redactor | undefined
-  readonly vault: Vault | undefined
-}
-
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 /** Begins the tape of a server at a URL. */
 export function createUrlRecorder(
   options: RecordUrlOptions,
   url: URL,
-  { redactor, vault }: RedactionTools,
+  { redactor, vault }: RecordingRedaction,
 ): ExchangeRecorder {
   const { tape: path, limits, cutBytes, onTape, onChallenge } = options
   const server = options.server ?? serverNameFromUrl(url)
@@ -65,9 +58,4 @@ export function createUrlRecorder(
 
 export function addedHeadersOf({ headers = {} }: RecordUrlOptions): readonly AddedHeader[] {
   return Object.entries(headers).map(([name, value]) => ({ name, value }))
-}
-
-/** A name for the server, from its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
-export function serverNameFromUrl({ host }: URL): string {
-  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
 }

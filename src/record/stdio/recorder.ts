@@ -1,16 +1,14 @@
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../../errors.ts'
-import type { Redactor } from '../../redact/redactor.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import { startServer, type ProcessExit, serverStartError } from '../../link/process/start.ts'
 import { stdioHeader } from '../tape-header.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
-import { createRedaction, type RedactOption, openRecordingVault } from '../redaction.ts'
+import { openRedaction, type RecordingRedaction, type RedactOption } from '../redaction.ts'
 import { relay } from './relay.ts'
 import { serverName } from '../server-name.ts'
 import { StdioRecorder } from './session-recorder.ts'
 import { type RecordingSummary, TapeLog } from '../tape-log.ts'
-import type { Vault } from '../../store/vault.ts'
 
 export interface RecorderOptions extends TapeLabelOptions {
   /** The server command and its arguments. */
@@ -70,12 +68,11 @@ export class Recorder {
 
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
   const { command, client, cwd, env, redact } = options
-  const redaction = createRedaction(redact, env)
-  const vault = openRecordingVault(redact, options.tape, env)
+  const redaction = openRedaction(redact, options)
   const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
   const { pid } = server
   if (pid === undefined) throw await serverStartError(server)
-  const log = openTapeLog(options, redaction?.redactor, vault)
+  const log = openTapeLog(options, redaction)
   const side = {
     input: client.input,
     output: client.output,
@@ -86,11 +83,7 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   return { exit, ...(await log.finish()) }
 }
 
-function openTapeLog(
-  options: RecorderOptions,
-  redactor: Redactor | undefined,
-  vault: Vault | undefined,
-): TapeLog {
+function openTapeLog(options: RecorderOptions, { redactor, vault }: RecordingRedaction): TapeLog {
   const { command, tape, env = process.env, server = serverName(command) } = options
   const labels = pickLabels(options)
   return new TapeLog({
