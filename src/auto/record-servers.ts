@@ -7,7 +7,7 @@ import { SWITCH_VARIABLES } from './switches.ts'
 import { serverNameFromUrl, serverName } from '../record/server-name.ts'
 import { recordFetch } from '../record/in-process/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
-import type { StdioRecorder } from '../record/stdio/session-recorder.ts'
+import type { StdioRecorder } from '../record/stdio/stdio-recorder.ts'
 import { stdioServer, labelsFromEnv } from '../record/tape-header.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
 

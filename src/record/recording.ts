@@ -10,7 +10,7 @@ import {
   type RedactOption,
   openVault,
 } from './redaction.ts'
-import { StdioRecorder } from './stdio/session-recorder.ts'
+import { StdioRecorder } from './stdio/stdio-recorder.ts'
 import { tapeHeader } from './tape-header.ts'
 import { type RecordingSummary, TapeLog } from './tape-log.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'

@@ -4,7 +4,7 @@ import type { MessageFilter } from '../../record/message-filter.ts'
 import { openRedaction, type RecordingRedaction } from '../../record/redaction.ts'
 import { relay } from '../../record/stdio/relay.ts'
 import { serverName } from '../../record/server-name.ts'
-import { StdioRecorder } from '../../record/stdio/session-recorder.ts'
+import { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { exitLike } from '../signals.ts'
@@ -29,17 +29,17 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const redaction = redactionOrRefusal(args, path)
   const log = openTapeLog(args, name, { ...redaction, path, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
-  const look = await loadMessageLook(args, log)
+  const filter = await loadMessageFilter(args, log)
   const { maxLineBytes } = args
   const { cutBytes } = args.rules
-  const tape = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes, ...(look && { look }) })
+  const recorder = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes, ...(filter && { filter }) })
   const client = {
     input: process.stdin,
     output: process.stdout,
     errors: stderrStream,
     isGone: clientGoneCheck(),
   }
-  const exit = await relay({ server, pid, client, tape, signals: process })
+  const exit = await relay({ server, pid, client, recorder, signals: process })
   const summary = await log.finish()
   await view?.end()
   printRecordingSummary(args, summary)
@@ -82,12 +82,12 @@ function openTapeLog(
 }
 
 /** Loaded on demand. */
-async function loadMessageLook(
+async function loadMessageFilter(
   { rules }: RecordCommandArgs,
   log: TapeLog,
 ): Promise<MessageFilter | undefined> {
   const { only = [], skip = [], pendingMs } = rules
   if (only.length + skip.length === 0 && pendingMs === undefined) return undefined
-  const looks = await import('../../record/message-filter.ts')
-  return looks.messageFilterFor({ ...rules, onPending: printNotice }, log)
+  const { messageFilterFor } = await import('../../record/message-filter.ts')
+  return messageFilterFor({ ...rules, onPending: printNotice }, log)
 }

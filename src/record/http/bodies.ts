@@ -1,32 +1,130 @@
-import { findHeader, type RawHeaders } from '../../http/headers.ts'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type BrotliDecompress,
+  type Gunzip,
+  type Inflate,
+} from 'node:zlib'
+import { findHeader, isEventStream, type RawHeaders } from '../../http/headers.ts'
 import { parseJson } from '../../json/parse.ts'
-import { isObject } from '../../protocol/message.ts'
+import { isObject, type Direction } from '../../protocol/message.ts'
 import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
-import type { ExchangeFrames } from './exchange-frames.ts'
 import { encodeSse } from '../../tape/codec.ts'
+import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
+import type { ExchangeFrames } from './exchange-frames.ts'
 
-/** A body on its way to the tape. */
+/** Takes the body of a request or response, and records it. */
 export interface BodySink {
   readonly chunk: (bytes: Uint8Array) => void
   readonly end: () => void
-  /** The body will not come to its end. */
+  /** The body broke off. */
   readonly cut: () => void
 }
 
-export interface BodySinkOptions {
+/** A sink for a body that is not recorded. */
+export const ignoredBody: BodySink = { chunk() {}, end() {}, cut() {} }
+
+interface BodyRecorderOptions {
+  readonly maxBytes: number
+  readonly filter?: MessageFilter | undefined
+  /** The MCP server. It is undefined behind a forward proxy, where bodies need not be MCP. */
+  readonly url?: URL
+}
+
+/** A body, as its head announces it. */
+interface AnnouncedBody {
+  readonly dir: Direction
+  readonly headers: RawHeaders
+  readonly origin: MessageOrigin
+  /** Called with the endpoint that a server of the HTTP+SSE transport names. */
+  readonly onEndpoint: (data: string) => void
+}
+
+/** Records bodies according to what their heads announce. */
+export class BodyRecorder {
+  readonly #frames: ExchangeFrames
+  readonly #options: BodyRecorderOptions
+  readonly #decoding = new Set<Promise<void>>()
+
+  constructor(frames: ExchangeFrames, options: BodyRecorderOptions) {
+    this.#frames = frames
+    this.#options = options
+  }
+
+  begin(body: AnnouncedBody): BodySink {
+    const encoding = findHeader(body.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
+    if (encoding === 'identity') return this.#frames.deferred(this.#sinkFor(body))
+    if (Object.hasOwn(DECODERS, encoding))
+      return decodeInto(encoding, this.#frames.deferred(this.#sinkFor(body)), this.#track)
+    if (this.#options.url === undefined) return ignoredBody
+    return this.#frames.deferred(wholeBodySink(this.#sinkOptions(body), `content-encoding ${encoding}`))
+  }
+
+  /** The bodies whose last bytes are still being decoded. */
+  get decoding(): ReadonlySet<Promise<void>> {
+    return this.#decoding
+  }
+
+  #sinkFor(body: AnnouncedBody): BodySink {
+    const options = this.#sinkOptions(body)
+    if (body.dir === 's2c' && isEventStream(body.headers))
+      return eventStreamSink({
+        ...options,
+        onEvent: (event, details) => this.#frames.eventNow(body.origin.place, event, details),
+        onEndpoint: body.onEndpoint,
+      })
+    return this.#options.url === undefined
+      ? undeclaredBodySink(options, body.headers)
+      : wholeBodySink(options)
+  }
+
+  #sinkOptions({ dir, origin }: AnnouncedBody): BodySinkOptions {
+    const { filter, maxBytes } = this.#options
+    const frames = filter === undefined ? this.#frames : filteredFrames(this.#frames, filter, dir, origin)
+    return { frames, place: `${origin.place},"dir":"${dir}"`, maxBytes }
+  }
+
+  readonly #track = (done: Promise<void>): void => {
+    this.#decoding.add(done)
+    void done.finally(() => this.#decoding.delete(done))
+  }
+}
+
+interface BodySinkOptions {
   readonly frames: Pick<ExchangeFrames, 'message' | 'raw' | 'redactedId'>
-  /** The envelope between `t` and the payload. */
+  /** The envelope between the time and the payload. */
   readonly place: string
   readonly maxBytes: number
 }
 
+/** Leaves out the messages that the filter does not keep. They count as written, so that they do not become raw frames. */
+function filteredFrames(
+  frames: BodySinkOptions['frames'],
+  filter: MessageFilter,
+  dir: Direction,
+  origin: MessageOrigin,
+): BodySinkOptions['frames'] {
+  return {
+    message: (place, body) => {
+      const isLeftOut = body.isComplete && !filter.keeps(dir, bodyText(body), origin)
+      return isLeftOut || frames.message(place, body)
+    },
+    raw: (place, body, why, kind) => frames.raw(place, body, why, kind),
+    redactedId: (id) => frames.redactedId(id),
+  }
+}
+
+function bodyText({ parts }: BoundedBytes): string {
+  return Buffer.concat(parts).toString()
+}
+
 const CUT_OFF = 'cut off'
 
-/** A body that is of no interest. */
-export const ignoredBody: BodySink = { chunk() {}, end() {}, cut() {} }
-
-/** A body that is one message, or something else. */
-export function wholeBodySink({ frames, place, maxBytes }: BodySinkOptions, why?: string): BodySink {
+/** For a body that is one message. With `why` it is known not to be one. */
+function wholeBodySink({ frames, place, maxBytes }: BodySinkOptions, why?: string): BodySink {
   const body = new BoundedBytes(maxBytes)
   return endingOnce({
     chunk: (bytes) => body.add(bytes),
@@ -39,12 +137,11 @@ export function wholeBodySink({ frames, place, maxBytes }: BodySinkOptions, why?
 
 interface EventStreamSinkOptions extends BodySinkOptions {
   readonly onEvent: (event: string, details: Readonly<Record<string, unknown>>) => void
-  /** What a legacy server names as the place to post to. */
-  readonly onEndpoint: (data: string) => void
+  readonly onEndpoint: AnnouncedBody['onEndpoint']
 }
 
-/** A stream of server-sent events; what holds no message becomes an event frame. */
-export function eventStreamSink(options: EventStreamSinkOptions): BodySink {
+/** For a stream of server-sent events. An event without a message becomes an event frame. */
+function eventStreamSink(options: EventStreamSinkOptions): BodySink {
   const { frames, place, maxBytes, onEvent } = options
   const reader = new SseReader({
     maxBytes,
@@ -61,7 +158,7 @@ export function eventStreamSink(options: EventStreamSinkOptions): BodySink {
   })
 }
 
-/** A body that came to its end cannot be cut off any more. */
+/** A body that has ended cannot be cut off any more. */
 function endingOnce({ chunk, end, cut }: BodySink): BodySink {
   let isOver = false
   const once = (work: () => void) => (): void => {
@@ -76,7 +173,7 @@ function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptio
   const redacted = sse.id === undefined ? sse : { ...sse, id: frames.redactedId(sse.id) }
   const where = `${place}${encodeSse(redacted)}`
   if (data !== undefined && frames.message(where, data)) return
-  const text = data === undefined ? undefined : Buffer.concat(data.parts).toString()
+  const text = data === undefined ? undefined : bodyText(data)
   if (text && (sse.event ?? 'message') === 'message') return frames.raw(where, data!)
   if (sse.event === 'endpoint') onEndpoint(text ?? '')
   onEvent('sse', { sse, data: text })
@@ -84,15 +181,15 @@ function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptio
 
 const FORM = 'application/x-www-form-urlencoded'
 const TEXT = /^$|^text\/plain$|[/+]json$/
-/** What is longer and no message is not kept. */
+/** A longer body that is not a message is not recorded. */
 const MAX_OTHER_BYTES = 64 * 1024
 const NOT_JSON_RPC = 'no JSON-RPC message'
 
 /**
- * A body of which nobody said that it is MCP: clients also fetch tokens through a forward proxy. Messages, forms and other JSON
- * are taped; pages, pictures and the like not at all.
+ * For a body that need not be MCP, because clients also fetch tokens through a forward proxy. Messages, forms and other JSON
+ * are recorded; pages and pictures are not.
  */
-export function undeclaredBodySink(options: BodySinkOptions, headers: RawHeaders): BodySink {
+function undeclaredBodySink(options: BodySinkOptions, headers: RawHeaders): BodySink {
   const type = (findHeader(headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase()
   if (type === FORM) return textBodySink(options, () => true)
   return TEXT.test(type) ? textBodySink(options, (text) => parseJson(text) !== undefined) : ignoredBody
@@ -100,34 +197,29 @@ export function undeclaredBodySink(options: BodySinkOptions, headers: RawHeaders
 
 function textBodySink(
   { frames, place, maxBytes }: BodySinkOptions,
-  isTaped: (text: string) => boolean,
+  isRecorded: (text: string) => boolean,
 ): BodySink {
   const body = new BoundedBytes(maxBytes)
-  let isOver = false
-  const other = (): void => {
-    if (body.length > MAX_OTHER_BYTES || !isTaped(Buffer.concat(body.parts).toString())) return
+  const writeOther = (): void => {
+    if (body.length > MAX_OTHER_BYTES || !isRecorded(bodyText(body))) return
     frames.raw(place, body, NOT_JSON_RPC, 'authorization')
   }
-  const finish = (put: () => void) => (): void => {
-    if (!isOver) put()
-    isOver = true
-  }
-  return {
+  return endingOnce({
     chunk: (bytes) => body.add(bytes),
-    end: finish(() => {
-      if (!isJsonRpcBody(body) || !frames.message(place, body)) other()
-    }),
-    cut: finish(() => {
-      if (mentionsJsonRpc(body)) frames.raw(place, body, 'cut off')
-    }),
-  }
+    end: () => {
+      if (!isJsonRpcBody(body) || !frames.message(place, body)) writeOther()
+    },
+    cut: () => {
+      if (mentionsJsonRpc(body)) frames.raw(place, body, CUT_OFF)
+    },
+  })
 }
 
-/** A long body is only glanced at: no token is that long. */
+/** A long body is not parsed, because no token is that long. */
 function isJsonRpcBody(body: BoundedBytes): boolean {
   if (!mentionsJsonRpc(body)) return false
   if (body.length > MAX_OTHER_BYTES) return true
-  const value = parseJson(Buffer.concat(body.parts).toString())
+  const value = parseJson(bodyText(body))
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]
   return all.every((each) => isObject(each) && each['jsonrpc'] !== undefined)
 }
@@ -136,3 +228,44 @@ function mentionsJsonRpc({ parts }: BoundedBytes): boolean {
   const ends = parts.length < 3 ? parts : [parts[0]!, parts.at(-2)!, parts.at(-1)!]
   return Buffer.concat(ends).includes('"jsonrpc"')
 }
+
+/** Decodes a compressed body into a sink. `track` gets a promise that resolves when its last byte is decoded. */
+function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void>) => void): BodySink {
+  let decoder: Decoder | undefined
+  let finish = body.end
+  const open = (first: Uint8Array): Decoder => {
+    const made = DECODERS[encoding as keyof typeof DECODERS](first)
+    made.on('data', body.chunk)
+    track(new Promise((done) => made.on('close', done)))
+    made.on('end', () => finish())
+    made.on('error', body.cut)
+    return made
+  }
+  return {
+    chunk: (bytes) => void (decoder ??= open(bytes)).write(bytes),
+    end: () => (decoder === undefined ? body.end() : void decoder.end()),
+    cut: () => {
+      finish = body.cut
+      if (decoder === undefined) body.cut()
+      else decoder.end()
+    },
+  }
+}
+
+type Decoder = BrotliDecompress | Gunzip | Inflate
+
+// What has arrived is decoded at once, and a body that was cut off as far as possible.
+const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
+const BROTLI = {
+  flush: constants.BROTLI_OPERATION_FLUSH,
+  finishFlush: constants.BROTLI_OPERATION_FLUSH,
+}
+
+const DECODERS = {
+  gzip: () => createGunzip(ZLIB),
+  'x-gzip': () => createGunzip(ZLIB),
+  // Some servers omit the zlib header that this name stands for.
+  deflate: (first: Uint8Array) =>
+    ((first[0] ?? 0) & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB),
+  br: () => createBrotliDecompress(BROTLI),
+} satisfies Record<string, (first: Uint8Array) => Decoder>

@@ -2,26 +2,25 @@ import { type RawHeaders, findHeader } from '../../http/headers.ts'
 import type { ExchangeWatcher, RequestLine } from '../../http/proxy/proxied-exchange.ts'
 import type { Direction } from '../../protocol/message.ts'
 import { BoundedBytes } from '../../protocol/sse.ts'
-import { ignoredBody, type BodySink } from './bodies.ts'
-import { BodyRecorder } from './body-recorder.ts'
+import { BodyRecorder, type BodySink, ignoredBody } from './bodies.ts'
 import { ExchangeFrames } from './exchange-frames.ts'
 import type { MessageOrigin, MessageFilter } from '../message-filter.ts'
 import type { RecordingSummary, TapeLog } from '../tape-log.ts'
 
 interface ExchangeRecorderOptions {
   readonly log: TapeLog
-  /** What the server is called on the tape. */
+  /** The name of the server on the tape. */
   readonly server: (line?: RequestLine) => string | undefined
-  /** The server, when there is only one. Without it the client names one with each request, and every body that can be told from a secret is taped. */
+  /** The MCP server. It is undefined behind a forward proxy, where the client names a server with each request. */
   readonly url?: URL
   readonly maxBytes: number
-  readonly look?: MessageFilter | undefined
+  readonly filter?: MessageFilter | undefined
   readonly cutBytes?: number | undefined
-  /** Told when a server wants to know who asks. */
+  /** Called when a server responds with status 401. */
   readonly onChallenge?: (() => void) | undefined
 }
 
-/** The part of a tape that an HTTP proxy writes. */
+/** Records HTTP exchanges. */
 export class ExchangeRecorder {
   readonly #options: ExchangeRecorderOptions
   readonly #frames: ExchangeFrames
@@ -35,7 +34,7 @@ export class ExchangeRecorder {
     this.#bodies = new BodyRecorder(this.#frames, options)
   }
 
-  /** Looks on at one exchange. */
+  /** Starts to record an exchange. */
   readonly watch = (line: RequestLine): ExchangeWatcher => {
     const conn = this.#connections.numberFor(line)
     const x = ++this.#exchanges
@@ -43,12 +42,12 @@ export class ExchangeRecorder {
     return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
   }
 
-  /** A request that was not let through. */
+  /** Records that a request was not let through. */
   readonly refused = (why: string): void => {
     this.event('refused', { why })
   }
 
-  /** Something that belongs to no exchange. */
+  /** Records an event that belongs to no exchange. */
   event(event: string, details: Readonly<Record<string, unknown>>, line?: RequestLine): void {
     this.#frames.event(this.#server(line), event, details)
   }
@@ -57,10 +56,10 @@ export class ExchangeRecorder {
     return this.#options.log
   }
 
-  /** Puts on the tape now what would wait for the end of this round. */
+  /** Writes now what would wait for the end of this round of the event loop. */
   readonly settle = (): void => this.#frames.settle()
 
-  /** Waits for what is still being decoded, and finishes the tape, with these further members of its end; may be called twice. */
+  /** Waits for bodies that are still being decoded, and finishes the tape. `members` are added to its end frame. */
   async finish(members = ''): Promise<RecordingSummary> {
     while (this.#bodies.decoding.size > 0) await Promise.all(this.#bodies.decoding)
     this.#frames.settle()
@@ -72,21 +71,21 @@ export class ExchangeRecorder {
     return name === undefined ? '' : `,"server":${JSON.stringify(name)}`
   }
 
-  #watcher(line: RequestLine, link: ExchangeOrigin): ExchangeWatcher {
-    const { place } = link
-    const isTaped = this.#isRecorded(line.path)
-    const request = this.#request(line, link, isTaped)
-    let answer = ignoredBody
+  #watcher(line: RequestLine, origin: ExchangeOrigin): ExchangeWatcher {
+    const { place } = origin
+    const isRecorded = this.#isRecorded(line.path)
+    const request = this.#request(line, origin, isRecorded)
+    let response = ignoredBody
     return {
       request,
       answered: (status, headers) => {
-        this.#answered(link, status, headers)
-        if (isTaped) answer = this.#body('s2c', line, link, headers)
-        return answer
+        this.#answered(origin, status, headers)
+        if (isRecorded) response = this.#body('s2c', line, origin, headers)
+        return response
       },
       aborted: (by, why) => {
         request.cut()
-        answer.cut()
+        response.cut()
         this.#frames.event(place, 'abort', why === undefined ? { by } : { by, why })
       },
       unreachable: (why) => {
@@ -96,18 +95,18 @@ export class ExchangeRecorder {
     }
   }
 
-  #request(line: RequestLine, link: ExchangeOrigin, isTaped: boolean): BodySink {
+  #request(line: RequestLine, origin: ExchangeOrigin, isRecorded: boolean): BodySink {
     const { log, maxBytes } = this.#options
     const { redactor } = log
-    const body = isTaped ? this.#body('c2s', line, link, line.headers) : ignoredBody
-    const putHead = (): void => this.#frames.requestHead(link.place, line)
+    const body = isRecorded ? this.#body('c2s', line, origin, line.headers) : ignoredBody
+    const writeHead = (): void => this.#frames.requestHead(origin.place, line)
     if (redactor !== undefined && hasMirroredParams(line.headers))
       return withDeferredHead(body, {
-        putHead,
+        writeHead,
         maxBytes,
         learn: (text) => log.guard(() => void redactor.text(text)),
       })
-    putHead()
+    writeHead()
     return body
   }
 
@@ -117,9 +116,9 @@ export class ExchangeRecorder {
     this.#frames.responseHead(place, status, headers)
   }
 
-  #body(dir: Direction, line: RequestLine, link: ExchangeOrigin, headers: RawHeaders): BodySink {
-    const onEndpoint = (data: string): void => this.#endpoint(line, link.conn, data)
-    return this.#bodies.begin({ dir, headers, link, onEndpoint })
+  #body(dir: Direction, line: RequestLine, origin: ExchangeOrigin, headers: RawHeaders): BodySink {
+    const onEndpoint = (data: string): void => this.#endpoint(line, origin.conn, data)
+    return this.#bodies.begin({ dir, headers, origin, onEndpoint })
   }
 
   #endpoint(line: RequestLine, conn: number, data: string): void {
@@ -129,7 +128,7 @@ export class ExchangeRecorder {
     this.#connections.learnEndpoint(conn, address)
   }
 
-  /** Other paths of the server are none of a tape's business: tokens are fetched there. */
+  /** Bodies of other paths of the server are not recorded, because tokens are fetched there. */
   #isRecorded(path: string): boolean {
     const { url } = this.#options
     return url === undefined || isServerPath(url, path) || this.#connections.isEndpoint(path)
@@ -138,14 +137,14 @@ export class ExchangeRecorder {
 
 const UNAUTHORIZED = 401
 
-/** Where the frames of one exchange stand on the tape. */
+/** The place of the frames of one exchange on the tape. */
 interface ExchangeOrigin extends MessageOrigin {
   readonly conn: number
 }
 
 /**
- * Which connection an HTTP exchange belongs to. A session, named by its header or by the endpoint of a legacy SSE stream,
- * is one connection. Without a session, as always in the modern era, each exchange is its own: ids may repeat between them.
+ * Numbers the connections that HTTP exchanges belong to. A session is one connection; it is named by its header, or by the
+ * endpoint of an HTTP+SSE stream. Without a session each exchange is a connection of its own, because ids may repeat.
  */
 class ConnectionNumbers {
   readonly #sessions = new Map<string, number>()
@@ -161,13 +160,13 @@ class ConnectionNumbers {
     return conn
   }
 
-  /** The server named the session in its answer. */
+  /** Takes the session from the head of a response. */
   learnSession(conn: number, headers: RawHeaders): void {
     const session = findHeader(headers, SESSION_HEADER)
     if (session !== undefined && !this.#sessions.has(session)) this.#sessions.set(session, conn)
   }
 
-  /** A legacy SSE stream named the path that its client is to post to; with its origin, where there are several servers. */
+  /** Takes the endpoint of an HTTP+SSE stream; with its origin, if the client names a server with each request. */
   learnEndpoint(conn: number, path: string): void {
     this.#endpoints.set(path, conn)
   }
@@ -179,7 +178,7 @@ class ConnectionNumbers {
 
 const SESSION_HEADER = 'mcp-session-id'
 
-/** Whether a request goes to the server's own path, or below it. */
+/** Whether a path is the server's own, or below it. */
 function isServerPath({ pathname }: URL, path: string): boolean {
   const query = path.indexOf('?')
   const name = query < 0 ? path : path.slice(0, query)
@@ -188,8 +187,8 @@ function isServerPath({ pathname }: URL, path: string): boolean {
 }
 
 /**
- * Where the client of a legacy stream will post to, as its requests will say it: with the origin, where the client names a server
- * with each request. Undefined when what the server named is no address.
+ * The address that the client of an HTTP+SSE stream will post to, as its requests will name it: with the origin, if the client
+ * names a server with each request. Returns undefined if the endpoint is not a URL.
  */
 function endpointAddress(
   data: string,
@@ -203,24 +202,24 @@ function endpointAddress(
   return origin === undefined ? address : named.origin + address
 }
 
-/** Whether a head repeats arguments of its body, under names that need not say what they are. */
+/** Whether a head repeats arguments of its body. The names of these headers need not show that a value is secret. */
 function hasMirroredParams(headers: RawHeaders): boolean {
   return headers.some((name, at) => at % 2 === 0 && name.toLowerCase().startsWith('mcp-param-'))
 }
 
 interface DeferredHead {
-  /** Looks at a body, which says by its names what is secret. */
+  /** Learns secrets from the body, whose field names show them. */
   readonly learn: (text: string) => void
-  readonly putHead: () => void
+  readonly writeHead: () => void
   readonly maxBytes: number
 }
 
-/** The body of a request whose head waits for it, and then goes on the tape before it. */
-function withDeferredHead(body: BodySink, { learn, putHead, maxBytes }: DeferredHead): BodySink {
+/** Makes the head of a request wait until its body is known. It is still written before the body. */
+function withDeferredHead(body: BodySink, { learn, writeHead, maxBytes }: DeferredHead): BodySink {
   const seen = new BoundedBytes(maxBytes)
   let isWaiting = true
   const put = (): void => {
-    if (isWaiting) putHead()
+    if (isWaiting) writeHead()
     isWaiting = false
   }
   return {

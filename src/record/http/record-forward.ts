@@ -89,7 +89,7 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
       server: (line) => server ?? serverNameOf(line),
       maxBytes: maxMessageBytes,
       cutBytes: options.cutBytes,
-      look: messageFilterFor(options, log),
+      filter: messageFilterFor(options, log),
     })
     this.#onNotice = options.onNotice
   }

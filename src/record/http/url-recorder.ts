@@ -51,7 +51,7 @@ export function createUrlRecorder(
     url,
     maxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     cutBytes,
-    look: messageFilterFor(options, log),
+    filter: messageFilterFor(options, log),
     onChallenge,
   })
 }

@@ -2,34 +2,34 @@ import type { Readable, Writable } from 'node:stream'
 
 interface PumpOptions {
   readonly from: Readable
-  /** Asked once, when there is something to write. */
+  /** Called once, when there is something to write. */
   readonly to: () => Writable
-  /** Must call `handOn` once, in the same tick: the link never waits for whoever looks at it. */
+  /** Must call `handOn` once, in the same tick, because the link never waits for the recorder. */
   readonly onChunk: (chunk: Buffer, handOn: () => void) => void
-  /** Called once, when no more will come. */
+  /** Called once, when the source has ended. */
   readonly onEnd: () => void
 }
 
 export interface Pump {
-  /** Whether something has been taken from one side that the other has not taken yet. */
+  /** Whether bytes were read from one side that the other has not taken yet. */
   isWaiting(): boolean
-  /** The writer is gone: its end can be seen only behind what it left in the pipe, even if nobody takes that. */
+  /** Reads what a writer that is gone left in the pipe, even if the other side does not take it: only behind that its end can be seen. */
   readToTheEnd(): void
 }
 
-/** What may wait in memory for a slow reader before its writer is made to wait too: with less, many long messages at once are slower (docs/decisions/0039). */
+/** How much may wait in memory for a slow reader before its writer has to wait too. A lower value slows down many long messages at once (docs/decisions/0039). */
 const HIGH_WATER = 256 * 1024
-/** More than a pipe holds: whoever reads this much further has come to the end of what a dead writer left. */
+/** More than a pipe holds, so reading this much reaches the end of what a dead writer left. */
 const LEFT_IN_A_PIPE = 1024 * 1024
 
-/** Hands every chunk on as it came, in the tick in which it came. */
+/** Hands every chunk on unchanged, in the tick in which it arrives. */
 export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
   let highWater = HIGH_WATER
   const handOn = (chunk: Buffer): void => {
     target ??= to()
-    const isBelowItsMark = target.write(chunk)
-    if (isBelowItsMark || target.writableLength <= highWater) return // no `drain` follows where its own mark was not reached
+    const acceptsMore = target.write(chunk) // only if it does not, `drain` will be emitted
+    if (acceptsMore || target.writableLength <= highWater) return
     from.pause()
     target.once('drain', () => from.resume())
   }

@@ -7,21 +7,21 @@ import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { openRedaction, type RecordingRedaction, type RedactOption } from '../redaction.ts'
 import { relay } from './relay.ts'
 import { serverName } from '../server-name.ts'
-import { StdioRecorder } from './session-recorder.ts'
+import { StdioRecorder } from './stdio-recorder.ts'
 import { type RecordingSummary, TapeLog } from '../tape-log.ts'
 
 export interface RecorderOptions extends TapeLabelOptions {
   /** The server command and its arguments. */
   readonly command: readonly [string, ...string[]]
-  /** The tape file; an existing one is never written over. */
+  /** The tape file. An existing one is never overwritten. */
   readonly tape: string
   /** The client's side of the link. */
   readonly client: { readonly input: Readable; readonly output: Writable; readonly errors?: Writable }
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** What to call the server on the tape. */
+  /** The name of the server on the tape; by default it comes from the command. */
   readonly server?: string
-  /** How secrets are treated; by default they are replaced by stand-ins. */
+  /** How secrets are treated; by default they are replaced by placeholders. */
   readonly redact?: RedactOption
   readonly onClientMessage?: (text: string) => void
   readonly onServerMessage?: (text: string) => void
@@ -32,7 +32,7 @@ export interface RecordingResult extends RecordingSummary {
 }
 
 /**
- * Records one session after the other over streams that the caller holds: idle, recording, idle again.
+ * Records one session after the other over streams of the caller.
  *
  * @example
  * const recorder = new Recorder()
@@ -79,7 +79,8 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
     errors: () => client.errors ?? process.stderr,
     isGone: () => client.output.destroyed || stop.aborted,
   }
-  const exit = await relay({ server, pid, client: side, tape: createStdioRecorder(options, log), stop })
+  const recorder = createStdioRecorder(options, log)
+  const exit = await relay({ server, pid, client: side, recorder, stop })
   return { exit, ...(await log.finish()) }
 }
 

@@ -3,15 +3,15 @@ import type { Readable, Writable } from 'node:stream'
 import { FORWARDED_SIGNALS, type ProcessExit, type ServerProcess } from '../../link/process/start.ts'
 import { endServer } from '../../link/process/end.ts'
 import { startPump, type Pump } from './pump.ts'
-import type { StdioRecorder } from './session-recorder.ts'
+import type { StdioRecorder } from './stdio-recorder.ts'
 
-/** The side of the link that the client holds. */
+/** The client's side of the link. */
 interface ClientSide {
   readonly input: Readable
   readonly output: Writable
-  /** Asked for when the server first writes to its stderr: most never do, and opening ours takes time. */
+  /** Called when the server first writes to its stderr. Most servers never do, and opening our own takes time. */
   readonly errors: () => Writable
-  /** Whether the client is known to be gone, which the end of its input alone does not prove. */
+  /** Whether the client is known to be gone. The end of its input alone does not prove that. */
   readonly isGone: () => boolean
 }
 
@@ -19,8 +19,8 @@ interface RelayOptions {
   readonly server: ServerProcess
   readonly pid: number
   readonly client: ClientSide
-  readonly tape: StdioRecorder
-  /** Where signals come from; they are put on the tape, and end the session if they end the server. */
+  readonly recorder: StdioRecorder
+  /** The source of signals. They are recorded, and end the session if they end the server. */
   readonly signals?: NodeJS.EventEmitter
   /** Ends the session as if the client had left. */
   readonly stop?: AbortSignal
@@ -29,20 +29,20 @@ interface RelayOptions {
 const POLL_MS = 100
 const QUIET_MS = 200
 
-/** Stands between a client and a running server until the session is over, and returns how the server ended. */
+/** Passes bytes between a client and a running server until the session is over. Returns how the server ended. */
 export async function relay(options: RelayOptions): Promise<ProcessExit> {
-  const { server, pid, tape } = options
-  tape.event('start', { pid })
-  const link = new SessionStreams(options)
+  const { server, pid, recorder } = options
+  recorder.event('start', { pid })
+  const streams = new SessionStreams(options)
   const exit = await server.exited
-  link.serverHasLeft()
-  await link.drained()
+  streams.serverExited()
+  await streams.drained()
   server.guard.dismiss()
-  tape.event('exit', exit.signal === null ? { code: exit.code } : { signal: exit.signal })
+  recorder.event('exit', exit.signal === null ? { code: exit.code } : { signal: exit.signal })
   return exit
 }
 
-/** The three streams of one session, and what the end of each means for the others. */
+/** The three streams of one session. The end of one may end the others. */
 class SessionStreams {
   readonly #options: RelayOptions
   readonly #input: Pump
@@ -51,11 +51,11 @@ class SessionStreams {
   readonly #watch: NodeJS.Timeout
   #isOutputOpen = true
   #areErrorsOpen = true
-  #isServerHere = true
+  #isServerRunning = true
   #lastOutputAt = monotonicNow()
   #lastStderrAt = 0
   #ending: Promise<void> | undefined
-  #busy: { readonly heard: number; readonly owed: Promise<number> } | undefined
+  #unanswered: { readonly readAt: number; readonly count: Promise<number> } | undefined
 
   constructor(options: RelayOptions) {
     this.#options = options
@@ -67,17 +67,17 @@ class SessionStreams {
     options.stop?.addEventListener('abort', () => this.#leave(), { once: true })
   }
 
-  serverHasLeft(): void {
-    this.#isServerHere = false
+  serverExited(): void {
+    this.#isServerRunning = false
     this.#lastStderrAt = monotonicNow()
   }
 
-  /** Resolves when everything that the server said has been handed on, or nobody is left to hear it. */
+  /** Resolves when all output of the server has been handed on, or the client is gone. */
   async drained(): Promise<void> {
     while (!this.#isAbandoned() && (this.#isOutputOpen || this.#output.isWaiting())) await sleep(POLL_MS / 10)
     while (!this.#isAbandoned() && (this.#isStderrActive() || this.#errors.isWaiting()))
       await sleep(POLL_MS / 10)
-    this.#options.tape.endOfStderr()
+    this.#options.recorder.endOfStderr()
     clearInterval(this.#watch)
     await this.#ending
   }
@@ -86,57 +86,57 @@ class SessionStreams {
     return this.#ending !== undefined && this.#options.client.isGone()
   }
 
-  /** A daemon that the server left behind may hold its stderr for ever. */
+  /** A daemon that the server has started may keep its stderr open forever. */
   #isStderrActive(): boolean {
     return this.#areErrorsOpen && monotonicNow() - this.#lastStderrAt < QUIET_MS
   }
 
-  /** A server that does not read keeps us from reading too, and then the end of the input is not seen. */
+  /** A server that does not read its input keeps the pump from reading, and the end of the input is not noticed. */
   #checkClient(): void {
     if (this.#ending === undefined && this.#options.client.isGone()) this.#input.readToTheEnd()
   }
 
   #pumpInput(): Pump {
-    const { server, client, tape } = this.#options
-    const tap = tape.recordDirection('c2s')
+    const { server, client, recorder } = this.#options
+    const lines = recorder.recordDirection('c2s')
     const to = server.child.stdin
-    to.on('error', () => {}) // the server closed its input: reading on is how we learn that the client leaves
+    to.on('error', () => {}) // the server closed its input; only further reading shows that the client leaves
     const onEnd = (): void => {
       to.end()
-      tap.end()
-      tape.event('eof', { dir: 'c2s' })
+      lines.end()
+      recorder.event('eof', { dir: 'c2s' })
       this.#end()
     }
     return startPump({
       from: client.input,
       to: () => to,
-      onChunk: (chunk, handOn) => tap.pass(chunk, handOn),
+      onChunk: (chunk, handOn) => lines.pass(chunk, handOn),
       onEnd,
     })
   }
 
   #pumpOutput(): Pump {
-    const { server, client, tape } = this.#options
-    const tap = tape.recordDirection('s2c')
+    const { server, client, recorder } = this.#options
+    const lines = recorder.recordDirection('s2c')
     const from = server.child.stdout
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
       this.#lastOutputAt = monotonicNow()
-      tap.pass(chunk, handOn)
+      lines.pass(chunk, handOn)
     }
     const onEnd = (): void => {
       this.#isOutputOpen = false
-      tap.end()
+      lines.end()
     }
-    client.output.on('error', () => from.destroy()) // the server's next write fails, as it would without us
+    client.output.on('error', () => from.destroy()) // the next write of the server fails, as it would without a recorder
     return startPump({ from, to: () => client.output, onChunk, onEnd })
   }
 
   #pumpErrors(): Pump {
-    const { server, client, tape } = this.#options
+    const { server, client, recorder } = this.#options
     const onChunk = (chunk: Buffer, handOn: () => void): void => {
       this.#lastStderrAt = monotonicNow()
       handOn()
-      tape.stderr(chunk)
+      recorder.stderr(chunk)
     }
     const onEnd = (): void => {
       this.#areErrorsOpen = false
@@ -144,12 +144,12 @@ class SessionStreams {
     return startPump({ from: server.child.stderr, to: client.errors, onChunk, onEnd })
   }
 
-  /** The server itself gets each signal; if that ends it, what it started is ended too. */
+  /** The caller forwards signals to the server. If one ends it, the processes that it started are ended too. */
   #watchSignals(): void {
-    const { server, tape, signals } = this.#options
+    const { server, recorder, signals } = this.#options
     for (const signal of FORWARDED_SIGNALS) {
       signals?.on(signal, () => {
-        tape.event('signal', { signal, by: 'client' })
+        recorder.event('signal', { signal, by: 'client' })
         server.exited.then(
           () => this.#leave(),
           () => {},
@@ -164,29 +164,28 @@ class SessionStreams {
   }
 
   #end(): void {
-    const { server, pid, client, tape } = this.#options
+    const { server, pid, client, recorder } = this.#options
     this.#ending ??= endServer({
       pid,
       exited: server.exited,
       isClientGone: client.isGone,
       isServerBusy: () => this.#isBusy(),
       lastOutputAt: () => this.#lastOutputAt,
-      onSignal: (signal) => tape.event('signal', { signal, by: 'reelay' }),
+      onSignal: (signal) => recorder.event('signal', { signal, by: 'reelay' }),
     })
   }
 
-  /** Read from the tape, and again only after the server has spoken. */
+  /** Whether requests have no response yet. Reads the tape, and again only after new output of the server. */
   async #isBusy(): Promise<boolean> {
-    const { path } = this.#options.tape
-    if (path === undefined || !this.#isServerHere) return false
-    if (this.#busy?.heard !== this.#lastOutputAt) {
-      this.#busy = { heard: this.#lastOutputAt, owed: unansweredOn(path) }
-    }
-    return (await this.#busy.owed) > 0
+    const { path } = this.#options.recorder
+    if (path === undefined || !this.#isServerRunning) return false
+    if (this.#unanswered?.readAt !== this.#lastOutputAt)
+      this.#unanswered = { readAt: this.#lastOutputAt, count: unansweredOn(path) }
+    return (await this.#unanswered.count) > 0
   }
 }
 
-/** Loaded only when it is needed, which is rarely: the recorder must start fast. */
+/** Loaded on demand, because it is rarely needed and the recorder must start fast. */
 async function unansweredOn(path: string): Promise<number> {
   const { countUnanswered } = await import('./unanswered-requests.ts')
   return countUnanswered(path).catch(() => 0)

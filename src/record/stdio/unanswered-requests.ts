@@ -2,29 +2,29 @@ import { openTape } from '../../store/file/read.ts'
 import { idKey, isId } from '../../protocol/id.ts'
 import { member, type Message, type Notification } from '../../protocol/message.ts'
 
-/** How many requests of the client the server has not answered yet, read from the tape that is being written. */
+/** Counts the requests of the client that have no response yet, on a tape that is still being written. */
 export async function countUnanswered(path: string): Promise<number> {
-  const owed = new Set<string>()
+  const unanswered = new Set<string>()
   const tape = await openTape(path)
   for await (const frame of tape.frames()) {
     if (frame.kind !== 'message') continue
-    for (const message of messagesIn(frame.message)) settle(owed, frame.dir, message)
+    for (const message of messagesIn(frame.message)) update(unanswered, frame.dir, message)
   }
-  return owed.size
+  return unanswered.size
 }
 
 function messagesIn(message: Message): readonly Message[] {
   return message.kind === 'batch' ? message.items : [message]
 }
 
-function settle(owed: Set<string>, dir: string, message: Message): void {
-  if (dir === 'c2s' && message.kind === 'request') owed.add(idKey(message.id))
-  if (dir === 'c2s' && message.kind === 'notification') forget(owed, message)
-  if (dir === 's2c' && message.kind === 'response' && message.id !== null) owed.delete(idKey(message.id))
+function update(unanswered: Set<string>, dir: string, message: Message): void {
+  if (dir === 'c2s' && message.kind === 'request') unanswered.add(idKey(message.id))
+  if (dir === 'c2s' && message.kind === 'notification') cancel(unanswered, message)
+  if (dir === 's2c' && message.kind === 'response' && message.id !== null)
+    unanswered.delete(idKey(message.id))
 }
 
-/** A request that the client took back is not waited for. */
-function forget(owed: Set<string>, { method, params }: Notification): void {
+function cancel(unanswered: Set<string>, { method, params }: Notification): void {
   const id = member(params, 'requestId')
-  if (method === 'notifications/cancelled' && isId(id)) owed.delete(idKey(id))
+  if (method === 'notifications/cancelled' && isId(id)) unanswered.delete(idKey(id))
 }

@@ -3,26 +3,23 @@ import { toAsciiJson } from '../../json/parse.ts'
 import type { Direction } from '../../protocol/message.ts'
 import { encodeEventMembers, encodeMembers } from '../frame-payloads.ts'
 import type { MessageFilter } from '../message-filter.ts'
-import { LineRecorder } from './line-recorder.ts'
 import type { TapeLog } from '../tape-log.ts'
+import { LineRecorder } from './line-recorder.ts'
 
 interface StdioRecorderOptions {
   readonly log: TapeLog
-  /** What the server is called on the tape. */
+  /** The name of the server on the tape. */
   readonly server: string
-  /** Which of the tape's links to that server this is: the first, unless said. */
+  /** The number of this link among the links to that server on the tape; by default 1. */
   readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: (dir: Direction, text: string) => void
-  readonly look?: MessageFilter
-  /** Of longer messages only so much is taped. */
+  readonly filter?: MessageFilter
+  /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
 }
 
-/** Records one direction of the link. */
-type DirectionRecorder = Pick<LineRecorder, 'pass' | 'end'>
-
-/** The part of a tape that one session over pipes writes. */
+/** Records one session over pipes: lines of both directions, stderr and events. */
 export class StdioRecorder {
   readonly #options: StdioRecorderOptions
   readonly #place: string
@@ -34,23 +31,23 @@ export class StdioRecorder {
     this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? 1}`
   }
 
-  /** Undefined when the tape could not be made. */
+  /** The path of the tape, or undefined if it could not be created. */
   get path(): string | undefined {
     return this.#options.log.path
   }
 
-  /** What puts one direction of the link on the tape. */
-  recordDirection(dir: Direction): DirectionRecorder {
-    const { log, maxLineBytes, cutBytes, onMessage, look } = this.#options
-    const link = { scope: '', place: this.#place }
+  /** Returns the recorder of one direction. It hands chunks on even if there is no tape. */
+  recordDirection(dir: Direction): Pick<LineRecorder, 'pass' | 'end'> {
+    const { log, maxLineBytes, cutBytes, onMessage, filter } = this.#options
     if (log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
+    const origin = { scope: '', place: this.#place }
     return new LineRecorder({
       log,
       place: `${this.#place},"dir":"${dir}"`,
       maxLineBytes,
       cutBytes,
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
-      ...(look && { keeps: (text: string) => look.keeps(dir, text, link) }),
+      ...(filter && { keeps: (text: string) => filter.keeps(dir, text, origin) }),
     })
   }
 
@@ -59,9 +56,14 @@ export class StdioRecorder {
     this.#writeStderr(this.#options.log.redactor === undefined ? text : this.#stderrLines.add(text))
   }
 
-  /** Half a character, or half a line, may be left when a server ends. */
+  /** Writes the incomplete character or line that a server may leave when it ends. */
   endOfStderr(): void {
     this.#writeStderr(this.#stderrLines.add(this.#stderrDecoder.end()) + this.#stderrLines.end())
+  }
+
+  event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
+    const { log } = this.#options
+    log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
   }
 
   #writeStderr(text: string): void {
@@ -71,30 +73,25 @@ export class StdioRecorder {
       log.writeFrame(`${this.#place},"dir":"s2c"${encodeMembers({ stderr: text }, log.redactor)}`),
     )
   }
-
-  event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
-    const { log } = this.#options
-    log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
-  }
 }
 
-/** Text that comes in pieces, handed on in whole lines: a secret may be cut anywhere, and half of one cannot be told. */
+/** Collects text until its lines and key blocks are complete, because half of a secret cannot be recognized. */
 class LineBuffer {
   #held = ''
 
-  /** What can be looked at now. */
+  /** Returns the text that is complete. */
   add(piece: string): string {
     this.#held += piece
-    const end = this.#held.length > MAX_HELD_LENGTH ? this.#held.length - OVERLAP_LENGTH : this.#wholeLines()
+    const end = this.#held.length > MAX_HELD_LENGTH ? this.#held.length - OVERLAP_LENGTH : this.#completeEnd()
     return this.#take(end)
   }
 
-  /** No more will come. */
+  /** Returns the rest. */
   end(): string {
     return this.#take(this.#held.length)
   }
 
-  #wholeLines(): number {
+  #completeEnd(): number {
     const end = this.#held.lastIndexOf('\n') + 1
     const key = this.#held.lastIndexOf('-----BEGIN ', end)
     return key >= 0 && key > this.#held.lastIndexOf('-----END ', end) ? key : end
