@@ -110,7 +110,7 @@ class SessionStreams {
     return startPump({
       from: client.input,
       to: () => to,
-      onChunk: (chunk, handOn) => lines.pass(chunk, handOn),
+      onChunk: lines.pass,
       onEnd,
     })
   }

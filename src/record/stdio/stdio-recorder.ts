@@ -19,6 +19,13 @@ interface StdioRecorderOptions {
   readonly cutBytes?: number | undefined
 }
 
+/** Records one direction of a link. The functions can be passed on by themselves. */
+interface DirectionRecorder {
+  /** Records a chunk, and hands it on in the same tick. */
+  readonly pass: (chunk: Uint8Array, handOn: () => void) => void
+  readonly end: () => void
+}
+
 /** Records one session over pipes: lines of both directions, stderr and events. */
 export class StdioRecorder {
   readonly #options: StdioRecorderOptions
@@ -37,11 +44,11 @@ export class StdioRecorder {
   }
 
   /** Returns the recorder of one direction. It hands chunks on even if there is no tape. */
-  recordDirection(dir: Direction): Pick<LineRecorder, 'pass' | 'end'> {
+  recordDirection(dir: Direction): DirectionRecorder {
     const { log, maxLineBytes, cutBytes, onMessage, filter } = this.#options
     if (log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
     const origin = { scope: '', place: this.#place }
-    return new LineRecorder({
+    const lines = new LineRecorder({
       log,
       place: `${this.#place},"dir":"${dir}"`,
       maxLineBytes,
@@ -49,6 +56,7 @@ export class StdioRecorder {
       ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
       ...(filter && { keeps: (text: string) => filter.keeps(dir, text, origin) }),
     })
+    return { pass: (chunk, handOn) => lines.pass(chunk, handOn), end: () => lines.end() }
   }
 
   stderr(chunk: Buffer): void {
