@@ -35,6 +35,8 @@ export class ForwardProxy {
   readonly #sockets = new Set<Socket>()
   readonly #origins = new WeakMap<Socket, string>()
   readonly #usedSockets = new WeakSet<Socket>()
+  /** Clients that have not completed the TLS handshake yet, with what to report if they never do. */
+  readonly #openHandshakes = new Map<Socket, () => void>()
   #closed: Promise<void> | undefined
 
   constructor(options: ForwardProxyOptions) {
@@ -55,6 +57,8 @@ export class ForwardProxy {
 
   /** Ends open exchanges and tunnels and stops to listen; may be called twice. */
   close(): Promise<void> {
+    // A client that refused the certificate and exited may not have been noticed yet.
+    if (this.#closed === undefined) for (const report of this.#openHandshakes.values()) report()
     this.#closed ??= new Promise((resolve) => {
       this.#exchanges.stop()
       this.#server.close(() => resolve())
@@ -126,7 +130,10 @@ export class ForwardProxy {
     try {
       const context = await this.#options.contextFor!(to.host)
       const inside = terminateTls(socket, context)
+      this.#openHandshakes.set(inside, () => watcher.distrusted(to))
+      inside.on('secure', () => this.#openHandshakes.delete(inside))
       inside.on('close', () => {
+        this.#openHandshakes.delete(inside)
         if (!this.#usedSockets.has(inside) && this.#closed === undefined) watcher.distrusted(to)
       })
       this.#serveTunnel(inside, `https://${to.authority}`)
