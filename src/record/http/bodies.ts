@@ -14,15 +14,7 @@ import { isObject, type Direction } from '../../protocol/message.ts'
 import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
 import { encodeSse } from '../../tape/codec.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
-import type { ExchangeFrames } from './exchange-frames.ts'
-
-/** Takes the body of a request or response, and records it. */
-export interface BodySink {
-  readonly chunk: (bytes: Uint8Array) => void
-  readonly end: () => void
-  /** The body broke off. */
-  readonly cut: () => void
-}
+import type { BodySink, ExchangeFrames } from './exchange-frames.ts'
 
 /** A sink for a body that is not recorded. */
 export const ignoredBody: BodySink = { chunk() {}, end() {}, cut() {} }

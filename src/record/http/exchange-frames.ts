@@ -7,7 +7,6 @@ import type { HttpFrame } from '../../tape/frame.ts'
 import { encodeEventMembers, redactHeaderList } from '../frame-payloads.ts'
 import { bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
 import type { TapeLog } from '../tape-log.ts'
-import type { BodySink } from './bodies.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>
 
@@ -16,6 +15,14 @@ interface ExchangeFramesOptions {
   readonly maxBytes: number
   /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
+}
+
+/** Takes the body of a request or response, and records it. */
+export interface BodySink {
+  readonly chunk: (bytes: Uint8Array) => void
+  readonly end: () => void
+  /** The body broke off. */
+  readonly cut: () => void
 }
 
 /**
