@@ -138,3 +138,11 @@ function valueAt(value: unknown, path: Path): unknown {
     value,
   )
 }
+
+test.each(['{"jsonrpc":"2.0","id":', '{"a":"x', '{"a":{"b":[1,', '{"a', '['])(
+  'a search in the cut-off text %s comes to an end',
+  (text) => {
+    expect(findRange(text, ['id'])?.end ?? 0).toBeLessThanOrEqual(text.length)
+    expect(memberRanges(text).size).toBeLessThanOrEqual(1 + text.length)
+  },
+)

@@ -19,7 +19,8 @@ export interface JsonRange {
   readonly end: number
 }
 
-// These functions expect text that JSON.parse has accepted, and do not recurse.
+// These functions expect text that JSON.parse has accepted, and do not recurse. In a text that was cut off, an open string or
+// container ends with the text.
 
 /** Skips white space, commas and colons. Valid JSON has commas and colons only where they belong. */
 export function skipSeparators(text: string, from: number): number {
@@ -43,8 +44,8 @@ export function endOfValue(text: string, start: number): number {
 /** Returns the end of the string that starts here, after its closing quote. */
 export function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1)
-  while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
-  return quote + 1
+  while (quote > 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  return quote < 0 ? text.length : quote + 1
 }
 
 function isEscaped(text: string, at: number): boolean {
@@ -61,7 +62,7 @@ function endOfContainer(text: string, start: number): number {
     if (isOpening(code)) depth++
     else if (isClosing(code)) depth--
     at = code === QUOTE ? endOfString(text, at) : at + 1
-  } while (depth > 0)
+  } while (depth > 0 && at < text.length)
   return at
 }
 
