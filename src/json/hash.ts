@@ -299,7 +299,7 @@ const LITERALS = ['true', 'false', 'null']
 // Canonical numbers are shorter.
 const MAX_SCALAR_LENGTH = 32
 
-/** A 64-bit hash. Different texts may have the same hash, so texts must be compared, too. */
+/** A 64-bit hash. Different texts may have the same hash, so equal hashes do not prove equal texts. */
 export interface Hash64 {
   readonly low: number
   readonly high: number

@@ -229,7 +229,7 @@ class BindingFinder {
     return this.#clientValues.isSentBefore(use, first.message.n)
   }
 
-  // What the server says as one word is no composite.
+  // A value that the server sent as a single word is not composed of parts.
   #isServerWord(use: ConsumerCandidate): boolean {
     return !/\s/.test(use.value) && this.#rankedProducers(use).length > 0
   }

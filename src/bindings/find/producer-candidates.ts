@@ -43,8 +43,8 @@ export function producerCandidatesIn(
 }
 
 /**
- * A sighting as the producer of a binding. A token is described so that it can be found again; one that is not even found
- * where it was seen, such as the head of a longer path, is no producer.
+ * Turns a sighting into the producer of a binding. A token is described so that it can be found again. Returns `undefined` for
+ * a token that cannot be found where it was seen, such as the start of a longer path.
  */
 export function toProducer(sighting: ProducerCandidate): BindingProducer | undefined {
   const producer = describeProducer(sighting)

@@ -176,7 +176,7 @@ interface RuleTrial {
   readonly isShort: boolean
 }
 
-/** Tries rules on a request that missed; undefined when it would be a miss under them, too. */
+/** Tries rules on a request that missed. Returns `undefined` if it would still be a miss. */
 function tryRules(
   asked: ClientCall,
   { entry }: NearestRequest,
