@@ -1,5 +1,5 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { calledTool } from '../match/describe-request.ts'
+import { calledTool } from '../protocol/methods.ts'
 import { isObject, type Request } from '../protocol/message.ts'
 import { invalidSetting, type RuleEntry } from './rule-file.ts'
 

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { member } from '../protocol/message.ts'
+import { calledTool } from '../protocol/methods.ts'
 import { comparedParams } from './request-key.ts'
 import { type ClientCall } from '../tape/turns.ts'
 
@@ -24,10 +25,4 @@ export function describeRequest({ method, params }: DescribedRequest, max = 80):
   return [method, tool, told === undefined ? undefined : describeValue(told, max)]
     .filter((word) => word !== undefined)
     .join(' ')
-}
-
-/** The tool that a request calls. */
-export function calledTool({ method, params }: DescribedRequest): string | undefined {
-  const name = method === 'tools/call' ? member(params, 'name') : undefined
-  return typeof name === 'string' ? name : undefined
 }

@@ -27,14 +27,20 @@ export function hasEnvelope(params: unknown): boolean {
   return envelopeVersion(params) !== undefined
 }
 
+/** A request or notification, reduced to what names its subject. */
+interface MethodCall {
+  readonly method: string
+  readonly params?: unknown
+}
+
+/** The tool that a request calls. */
+export function calledTool({ method, params }: MethodCall): string | undefined {
+  const name = method === 'tools/call' ? member(params, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
 /** The tool or prompt that a request names. Requests that name different ones never match each other. */
-export function toolOrPromptName({
-  method,
-  params,
-}: {
-  method: string
-  params?: unknown
-}): string | undefined {
+export function toolOrPromptName({ method, params }: MethodCall): string | undefined {
   const name = namesToolOrPrompt(method) ? member(params, 'name') : undefined
   return typeof name === 'string' ? name : undefined
 }

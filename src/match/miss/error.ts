@@ -1,5 +1,6 @@
 import { formatPath } from '../../json/path.ts'
-import { describeValue, describeRequest, shortenValue, calledTool } from '../describe-request.ts'
+import { describeValue, describeRequest, shortenValue } from '../describe-request.ts'
+import { calledTool } from '../../protocol/methods.ts'
 import type { FieldDifference } from '../field-diff.ts'
 import type { RecordedRequest } from '../request-groups.ts'
 import type { ValueAnnotation, ValueOrigin } from './annotations.ts'

@@ -4,7 +4,6 @@ import { ignoreKind } from '../comparisons/ignore.ts'
 import { relativeDateKind } from '../comparisons/relative-date.ts'
 import { caseInsensitiveKind, trimKind } from '../comparisons/text.ts'
 import { unorderedKind } from '../comparisons/unordered.ts'
-import { calledTool } from '../describe-request.ts'
 import type { RequestUsage } from '../matcher.ts'
 import type { RequestKind } from '../request-index.ts'
 import type { NearestRequest, TapeLookup } from './nearest.ts'
@@ -14,7 +13,7 @@ import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import { isConsentPath } from '../request-key.ts'
 import { type ClientCall } from '../../tape/turns.ts'
 import type { MatchRule, MatchRuleScope } from '../rules.ts'
-import { toolOrPromptName } from '../../protocol/methods.ts'
+import { calledTool, toolOrPromptName } from '../../protocol/methods.ts'
 
 /** One way to have the request answered, ready to paste, and what else it would change. */
 export interface Fix {

@@ -1,5 +1,5 @@
 import { formatPath } from '../../json/path.ts'
-import { describeRequest, describeValue, calledTool } from '../describe-request.ts'
+import { describeRequest, describeValue } from '../describe-request.ts'
 import { type RequestUsage, type Matcher, type MatchOutcome } from '../matcher.ts'
 import { isSameKind, type RequestKind } from '../request-index.ts'
 import { type RecordedRequest } from '../request-groups.ts'
@@ -8,7 +8,7 @@ import { rankByDistance, type NearestRequest, type TapeLookup } from './nearest.
 import type { RequestComparer } from '../request-comparer.ts'
 import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
 import { type ClientCall } from '../../tape/turns.ts'
-import { toolOrPromptName } from '../../protocol/methods.ts'
+import { calledTool, toolOrPromptName } from '../../protocol/methods.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
 import { clientCallOf } from '../../tape/turns.ts'
 

@@ -1,4 +1,5 @@
-import { describeValue, describeRequest, calledTool } from '../describe-request.ts'
+import { describeValue, describeRequest } from '../describe-request.ts'
+import { calledTool } from '../../protocol/methods.ts'
 import type { FieldDifference } from '../field-diff.ts'
 import type { Miss } from './miss.ts'
 import type { NearestRequest } from './nearest.ts'

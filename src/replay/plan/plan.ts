@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { calledTool } from '../../match/describe-request.ts'
+import { calledTool } from '../../protocol/methods.ts'
 import { idKey, isId, type Id } from '../../protocol/id.ts'
 import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { type Notification, type Request, member } from '../../protocol/message.ts'
