@@ -34,6 +34,16 @@ export function truncateAtWord(text: string, most: number): string {
   return `${text.slice(0, Math.max(end, 0))}…`
 }
 
+/** Quotes a word, if necessary, so that it can be pasted into a shell. */
+export function quoteShellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+/** Quotes the path of a tape. A path that begins with a dash gets `./` before it, because it would be read as an option. */
+export function quoteTapeArgument(tape: string): string {
+  return quoteShellWord(tape.startsWith('-') ? `./${tape}` : tape)
+}
+
 /** The number of characters that two texts share at their beginnings plus, beyond these, at their ends. */
 export function commonAffixLength(a: string, b: string): number {
   const shortest = Math.min(a.length, b.length)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
-import { missAsText } from '../match/miss/text.ts'
+import { missAsText } from '../match/miss/report.ts'
 import { serverName, serverNameFromUrl } from '../record/server-name.ts'
 import { serveCommandLine } from '../serve/suggested-commands.ts'
 import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'

@@ -1,5 +1,5 @@
 import { selectTapeServers } from '../report/inspect/inspect.ts'
-import { readOverview } from '../report/inspect/inspect-text.ts'
+import { readOverview } from '../report/inspect/overview.ts'
 import { renderReport } from '../report/registry.ts'
 import { callStats } from '../report/stats.ts'
 import { resolveTape } from '../store/home.ts'

@@ -1,4 +1,4 @@
-import type { ExchangeFacts } from '../report/exchanges/exchange.ts'
+import type { ExchangeFacts } from '../report/exchanges.ts'
 import { exchangeJson } from '../report/inspect/inspect-json.ts'
 import { ExchangeFollower, createTailFormatter } from '../report/tail.ts'
 import { followTape, type FollowedTape } from '../store/file/follow.ts'

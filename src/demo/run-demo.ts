@@ -17,7 +17,7 @@ import {
 import { ReelayError } from '../errors.ts'
 import { parseJson } from '../json/parse.ts'
 import { member } from '../protocol/message.ts'
-import { exchangeTable } from '../report/exchanges/exchange-table.ts'
+import { exchangeTable } from '../report/exchanges.ts'
 import { inspectTape } from '../report/inspect/inspect.ts'
 import { loadTape } from '../store/file/read.ts'
 
@@ -113,7 +113,8 @@ async function showDemoTape({ folder, tell }: DemoContext): Promise<void> {
   const inspection = inspectTape(await loadTape(join(folder, TAPE)))
   const size = `${inspection.frames} frames, plain JSON lines`
   printHeading(tell, '2. The tape.', `${size}; \`reelay inspect\` shows the exchanges:`)
-  for (const line of exchangeTable(inspection)) tell(`   ${line}`)
+  for (const line of exchangeTable(inspection.exchanges, inspection.connections.length > 1))
+    tell(`   ${line}`)
 }
 
 function showServerGone({ tell }: DemoContext, recorded: DemoSession): void {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { tapeOf, client, server, callOf, answerOf, call } from '../../test/support/tape-of.ts'
 import type { Turn } from '../tape/turn.ts'
-import { exchangesInTurns } from './exchanges/exchange.ts'
-import { summarizeExchange, type ExchangeSummary } from './exchanges/exchange-table.ts'
+import { exchangesInTurns, summarizeExchange, type ExchangeSummary } from './exchanges.ts'
 import { statsAsText, callStats } from './stats.ts'
 
 test('calls are counted by method and tool, with their latencies, errors and what was never answered', () => {

@@ -1,5 +1,5 @@
 import { Histogram } from '../replay/steps/histogram.ts'
-import type { ExchangeSummary } from './exchanges/exchange-table.ts'
+import type { ExchangeSummary } from './exchanges.ts'
 import { formatDuration, alignRows, columnTitle, type TableCell } from './table.ts'
 import { truncateText } from '../text.ts'
 

@@ -1,5 +1,11 @@
-import { summarizeExchange, exchangeRow, exchangeExtras, exchangeTitles } from './exchanges/exchange-table.ts'
-import { exchangesInTurns, type ExchangeFacts } from './exchanges/exchange.ts'
+import {
+  summarizeExchange,
+  exchangeRow,
+  exchangeExtras,
+  exchangeTitles,
+  exchangesInTurns,
+  type ExchangeFacts,
+} from './exchanges.ts'
 import { alignRows, type TableCell } from './table.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TurnBuilder } from '../tape/turn-builder.ts'

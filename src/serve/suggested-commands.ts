@@ -1,4 +1,4 @@
-import { quoteShellWord, quoteTapeArgument } from '../match/miss/shell-command.ts'
+import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 import type { SuggestedMatchOptions } from '../match/options.ts'
 import type { TapeServer } from '../tape/header.ts'
 

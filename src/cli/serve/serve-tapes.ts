@@ -13,7 +13,7 @@ import {
 } from './tapes-to-serve.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { describeRequest } from '../../match/describe-request.ts'
-import { missAsText } from '../../match/miss/text.ts'
+import { missAsText } from '../../match/miss/report.ts'
 import { formatDrift, hasDrifted, type Drift } from '../../serve/drift.ts'
 import { resolveServer } from '../../serve/playable-tape.ts'
 import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'

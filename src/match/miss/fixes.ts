@@ -8,7 +8,7 @@ import type { RequestUsage } from '../matcher.ts'
 import type { RequestKind } from '../request-index.ts'
 import type { NearestRequest, TapeLookup } from './nearest.ts'
 import type { MissDiagnosis, MissContext } from './reasons.ts'
-import { matchAddCommands } from './shell-command.ts'
+import { quoteShellWord, quoteTapeArgument } from '../../text.ts'
 import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import { isConsentPath } from '../request-key.ts'
 import { type ClientCall } from '../../tape/turns.ts'
@@ -93,6 +93,39 @@ function storedFixes(found: RuleTrial | undefined, { tape, index }: FixContext):
   if (found === undefined || (found.isShort && !index.permissive)) return []
   const { what, command } = matchAddCommands(tape, found.rules)
   return [{ kind: 'store', what, command, ...mergeNote(found) }]
+}
+
+/** The commands that store rules of one scope beside a tape, and what they do in a few words. */
+function matchAddCommands(
+  tape: string,
+  rules: readonly MatchRule[],
+): { readonly what: string; readonly command: string } {
+  const kinds = [...new Set(rules.map(({ comparison }) => comparison.text))]
+  return {
+    what: `${kinds.map(describeComparison).join(', ')}, from now on`,
+    command: kinds.map((kind) => matchAddCommand(tape, kind, rules)).join(' && '),
+  }
+}
+
+function matchAddCommand(tape: string, kind: string, all: readonly MatchRule[]): string {
+  const rules = all.filter(({ comparison }) => comparison.text === kind)
+  return [
+    'reelay match add',
+    quoteTapeArgument(tape),
+    ...rules.map(({ path }) => quoteShellWord(formatPath(path))),
+    '--as',
+    quoteShellWord(kind),
+    ...scopeFlags(rules[0]),
+  ].join(' ')
+}
+
+function scopeFlags(rule: MatchRule | undefined): readonly string[] {
+  if (rule?.tool !== undefined) return ['--tool', quoteShellWord(rule.tool)]
+  return rule?.method === undefined ? [] : ['--method', quoteShellWord(rule.method)]
+}
+
+function describeComparison(kind: string): string {
+  return kind === 'ignore' ? 'ignore the difference' : `compare as ${kind}`
 }
 
 function runFixes(

@@ -1,6 +1,5 @@
 import type { ClientCall, TurnStore } from '../../tape/turns.ts'
-import type { ValueAnnotation } from './annotations.ts'
-import { TapeLookup, type NearestRequest } from './nearest.ts'
+import { type ValueAnnotation, TapeLookup, type NearestRequest } from './nearest.ts'
 import { suggestFixes, type Fix, similarRequests } from './fixes.ts'
 import { type SuggestedMatchOptions, type MatchOptions } from '../options.ts'
 import type { Matcher } from '../matcher.ts'

@@ -3,14 +3,18 @@ import { describeRequest, describeValue } from '../describe-request.ts'
 import { type RequestUsage, type Matcher, type MatchOutcome } from '../matcher.ts'
 import { isSameKind, type RequestKind } from '../request-index.ts'
 import { type RecordedRequest } from '../request-groups.ts'
-import { annotateValues, type ValueAnnotation } from './annotations.ts'
-import { rankByDistance, type NearestRequest, type TapeLookup } from './nearest.ts'
+import {
+  annotateValues,
+  type ValueAnnotation,
+  rankByDistance,
+  type NearestRequest,
+  type TapeLookup,
+} from './nearest.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
-import { type ClientCall } from '../../tape/turns.ts'
+import { type ClientCall, clientCallOf } from '../../tape/turns.ts'
 import { calledTool, toolOrPromptName } from '../../protocol/methods.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
-import { clientCallOf } from '../../tape/turns.ts'
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
 export function diagnoseMiss(asked: ClientCall, outcome: MissOutcome, context: MissContext): MissDiagnosis {

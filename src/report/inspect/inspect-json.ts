@@ -1,8 +1,8 @@
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
 import type { Direction } from '../../protocol/message.ts'
-import type { ConnectionFacts } from '../exchanges/connections.ts'
-import { latencyBetween, type ExchangeFacts } from '../exchanges/exchange.ts'
+import type { ConnectionFacts } from '../connections.ts'
+import { latencyBetween, type ExchangeFacts } from '../exchanges.ts'
 import { missedExchanges, frameTimestamp, type Inspection } from './inspect.ts'
 import { jsonDocument, jsonList, jsonObject, jsonValue, type JsonMembers } from '../json-text.ts'
 

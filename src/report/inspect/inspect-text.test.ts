@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { readTape, type TapeReader } from '../../store/file/read.ts'
 import { decodeFrame } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
-import { exchangesInTurns } from '../exchanges/exchange.ts'
-import { summarizeExchange } from '../exchanges/exchange-table.ts'
-import { inspectAsText, overviewLines, readOverview } from './inspect-text.ts'
+import { exchangesInTurns, summarizeExchange } from '../exchanges.ts'
+import { inspectAsText } from './inspect-text.ts'
+import { overviewAsText, readOverview } from './overview.ts'
 import { inspectTape, selectTapeServers } from './inspect.ts'
 import { callStats } from '../stats.ts'
 import { cases } from '../../../test/support/cases.ts'
@@ -91,7 +91,7 @@ test('a tape of which only numbers are kept is shown as one that is in memory, t
       const reader = onlyOne ? await selectTapeServers(all, 'one') : all
       const tape = await readTape(reader)
       const overview = await readOverview(reader)
-      expect([...overviewLines(overview), ''].join('\n')).toBe(
+      expect([...overviewAsText(overview)].join('')).toBe(
         inspectAsText(inspectTape(tape), { verbose: false }),
       )
       expect(callStats(overview.exchanges)).toEqual(

@@ -1,55 +1,34 @@
 import { styleText } from 'node:util'
+import { canonicalJson } from '../../json/canonical.ts'
 import type { JsonObject } from '../../protocol/message.ts'
-import type { ConnectionFacts } from '../exchanges/connections.ts'
-import { ExchangeLog, type ExchangeRows } from '../exchanges/exchange-log.ts'
-import { exchangeTableLines, exchangeTable } from '../exchanges/exchange-table.ts'
-import { summarizeLatency } from '../exchanges/exchange.ts'
-import type { Inspection } from './inspect.ts'
-import {
-  exchangeMessages,
-  noteLines,
-  collectNotes,
-  type InspectionNotes,
-  formatTitleCounts,
-  MAX_NOTE_LINES,
-  outsideMessageTitle,
-  rawLine,
-  type TruncatedLines,
-} from './notes.ts'
+import type { ConnectionFacts } from '../connections.ts'
+import { exchangeTable, type ExchangeOutcome, type ExchangeFacts } from '../exchanges.ts'
+import { type Inspection, missedExchanges } from './inspect.ts'
+import { indentJson } from '../json-text.ts'
 import { formatDuration } from '../table.ts'
-import type { TapeReader } from '../../store/file/read.ts'
-import type { EventFrame, Frame, RawFrame, StderrFrame } from '../../tape/frame.ts'
-import { TEXT_LABELS, withLateServers } from '../../tape/header.ts'
-import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
-import { escapeControlChars } from '../../text.ts'
+import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import { TEXT_LABELS } from '../../tape/header.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import { escapeControlChars, truncateText, escapeControlCharsInJson } from '../../text.ts'
 
 /** Formats a tape for people: its connections, its exchanges and notes. */
 export function inspectAsText(
   inspection: Inspection,
   { verbose }: { readonly verbose: boolean } = { verbose: true },
 ): string {
-  const lines = verbose ? verboseExchangeLines(inspection) : exchangeTable(inspection)
+  const lines = verbose
+    ? verboseExchangeLines(inspection)
+    : exchangeTable(inspection.exchanges, inspection.connections.length > 1)
   return [...sectionLines(inspection, lines, collectNotes(inspection, verbose))]
     .map((line) => `${line}\n`)
     .join('')
 }
 
-/** Like `inspectAsText`, for a tape of any size, line by line. */
-export function overviewLines({ exchanges, notes, ...heading }: Overview): Iterable<string> {
-  const manyLinks = heading.connections.length > 1
-  return sectionLines(heading, exchanges.size === 0 ? [] : exchangeTableLines(exchanges, manyLinks), notes)
-}
-
-export function* overviewAsText(overview: Overview): Generator<string> {
-  for (const line of overviewLines(overview)) yield `${line}\n`
-}
-
 /** The part above the exchanges. */
-type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
+export type InspectionHeading = Pick<Inspection, 'path' | 'header' | 'frames' | 'durationMs' | 'connections'>
 
 /** The lines of all sections, separated by empty lines. */
-function* sectionLines(
+export function* sectionLines(
   heading: InspectionHeading,
   exchanges: Iterable<string>,
   notes: InspectionNotes,
@@ -116,7 +95,7 @@ function capabilityText(side: string, capabilities: JsonObject | undefined): rea
 }
 
 function verboseExchangeLines(inspection: Inspection): readonly string[] {
-  const [headings = '', ...rows] = exchangeTable(inspection)
+  const [headings = '', ...rows] = exchangeTable(inspection.exchanges, inspection.connections.length > 1)
   const inFull = inspection.exchanges.flatMap((exchange, index) => [
     rows[index] ?? '',
     ...exchangeMessages(exchange).map((line) => `   ${line}`),
@@ -124,131 +103,161 @@ function verboseExchangeLines(inspection: Inspection): readonly string[] {
   return [headings, ...inFull]
 }
 
-/** A summary of a tape: a compact row for each exchange, and counts of the rest. */
-export interface Overview extends InspectionHeading {
-  readonly exchanges: ExchangeRows
-  readonly notes: InspectionNotes
+/** Maximum lines of each kind without `--verbose`. */
+export const MAX_NOTE_LINES = 5
+
+/** Facts about a tape that are shown below its exchanges. */
+export interface InspectionNotes extends Pick<
+  Inspection,
+  'latency' | 'problems' | 'ended' | 'unknownFrames'
+> {
+  readonly misses: readonly MissedRequest[]
+  readonly outside: readonly string[]
+  readonly stderr: TruncatedLines
+  readonly raw: TruncatedLines
+  readonly events: readonly string[]
 }
 
-/** Reads a tape once. The memory that it needs does not depend on the length of the messages. */
-export async function readOverview(reader: TapeReader): Promise<Overview> {
-  const builder = new OverviewBuilder()
-  for await (const batch of reader.batches()) for (const frame of batch) builder.add(frame)
-  return builder.finish(reader)
+/** A request that a served tape could not answer. */
+export interface MissedRequest {
+  readonly sequence: number
+  readonly message: string
 }
 
-class OverviewBuilder {
-  readonly #log = new ExchangeLog((spoken) => this.#addOutside(spoken))
-  readonly #conversations = new TapeConversations(this.#log)
-  readonly #joined: EventFrame[] = []
-  readonly #outsideCounts = new Map<string, number>()
-  readonly #stderr = new Map<string, StderrPreview>()
-  readonly #raw: string[] = []
-  #rawCount = 0
-  #unknownFrames = 0
-  #frames = 0
-  #durationMs = 0
+/** The first of some lines, and how many there are. */
+export interface TruncatedLines {
+  readonly lines: readonly string[]
+  readonly count: number
+}
 
-  add(frame: Frame): void {
-    this.#frames++
-    if (frame.kind === 'message') for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
-    else this.#addOther(frame)
-    this.#durationMs = Math.max(this.#durationMs, frame.t)
-  }
+/** Formats the notes, each under its label. Empty notes are left out. */
+function noteLines(notes: InspectionNotes): readonly string[] {
+  return [
+    ...labelledLines('latency', latencyLines(notes)),
+    ...labelledLines('misses', notes.misses.map(missLine)),
+    ...labelledLines('outside', notes.outside),
+    ...labelledLines('stderr', truncatedNote(notes.stderr)),
+    ...labelledLines('raw', truncatedNote(notes.raw)),
+    ...labelledLines('events', notes.events),
+    ...labelledLines('problems', problemLines(notes)),
+  ]
+}
 
-  finish({ path, header, state: { ended, problems } }: TapeReader): Overview {
-    const { rows, connections, misses } = this.#log
-    const notes = {
-      latency: summarizeLatency(rows.latencies()),
-      misses: misses.toSorted((a, b) => a.sequence - b.sequence),
-      outside: formatTitleCounts(this.#outsideCounts),
-      stderr: joinTruncated([...this.#stderr.values()].map((head) => head.lines())),
-      raw: { lines: this.#raw, count: this.#rawCount },
-      events: [],
-      problems,
-      ended,
-      unknownFrames: this.#unknownFrames,
-    }
-    return {
-      path,
-      header: withLateServers(header, this.#joined),
-      frames: this.#frames,
-      durationMs: this.#durationMs,
-      connections: connections.facts(),
-      exchanges: rows,
-      notes,
-    }
-  }
-
-  #addOther(frame: Exclude<Frame, { kind: 'message' }>): void {
-    switch (frame.kind) {
-      case 'http':
-        return this.#log.addHttpStatus(frame)
-      case 'event':
-        return this.#addEvent(frame)
-      case 'stderr':
-        return this.#addStderr(frame)
-      case 'raw':
-        return this.#addRaw(frame)
-      case 'other':
-        this.#unknownFrames++
-    }
-  }
-
-  #addEvent(frame: EventFrame): void {
-    this.#log.connections.addEvent(frame)
-    if (frame.event === 'server') this.#joined.push(frame)
-  }
-
-  #addStderr(frame: StderrFrame): void {
-    this.#log.connections.track(frame, 'stderr', frame.n)
-    const key = JSON.stringify([frame.server, frame.conn])
-    const head = this.#stderr.get(key) ?? new StderrPreview(MAX_NOTE_LINES)
-    this.#stderr.set(key, head)
-    head.add(frame.stderr)
-  }
-
-  #addRaw(frame: RawFrame): void {
-    this.#log.connections.track(frame, 'raw', frame.n)
-    if (frame.cut !== undefined) this.#conversations.addCut(frame)
-    if (++this.#rawCount <= MAX_NOTE_LINES) this.#raw.push(rawLine(frame))
-  }
-
-  #addOutside(spoken: RecordedMessage): void {
-    this.#log.connections.track(spoken, 'outside', spoken.n)
-    const title = outsideMessageTitle(spoken)
-    this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
+/** The notes of a tape in memory. */
+function collectNotes(inspection: Inspection, verbose: boolean): InspectionNotes {
+  const { outside, stderr, raw, events } = inspection
+  const most = verbose ? Infinity : MAX_NOTE_LINES
+  return {
+    ...inspection,
+    misses: missedExchanges(inspection).map(({ sequence, outcome }) => ({
+      sequence,
+      message: missMessage(outcome),
+    })),
+    outside: verbose ? outside.flatMap(messageLines) : countTitles(outside.map(outsideMessageTitle)),
+    stderr: truncateLines(stderrLines(stderr), most),
+    raw: truncateLines(raw.map(rawLine), most),
+    events: verbose ? events.map(eventLine) : [],
   }
 }
 
-function joinTruncated(parts: readonly TruncatedLines[]): TruncatedLines {
-  const count = parts.reduce((sum, part) => sum + part.count, 0)
-  return { lines: parts.flatMap(({ lines }) => lines).slice(0, MAX_NOTE_LINES), count }
+function labelledLines(label: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `${styleText('dim', (index === 0 ? label : '').padEnd(9))} ${line}`)
 }
 
-/** The first lines of stderr and the number of all lines. Chunks do not end at line breaks. */
-class StderrPreview {
-  readonly #most: number
-  #head = ''
-  #breaks = 0
-  #isAtBreak = false
+function latencyLines({ latency }: InspectionNotes): readonly string[] {
+  if (latency === undefined) return []
+  const { answered, medianMs, p95Ms, maxMs } = latency
+  const [median, p95, longest] = [medianMs, p95Ms, maxMs].map(formatDuration)
+  return [`${answered} answered: median ${median}, p95 ${p95}, longest ${longest}`]
+}
 
-  constructor(most: number) {
-    this.#most = most
-  }
+function missLine({ sequence, message }: MissedRequest): string {
+  return escapeControlChars(`exchange ${sequence}: ${message}`)
+}
 
-  add(text: string): void {
-    if (text === '') return
-    if (this.#breaks < this.#most) this.#head += text
-    this.#breaks += text.split('\n').length - 1
-    this.#isAtBreak = text.endsWith('\n')
-  }
+function missMessage(outcome: ExchangeOutcome): string {
+  return outcome.kind === 'miss' ? outcome.message : ''
+}
 
-  lines(): TruncatedLines {
-    const lines = this.#head
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/)
-      .slice(0, this.#most)
-    return { lines: lines.map(escapeControlChars), count: this.#breaks + (this.#isAtBreak ? 0 : 1) }
+/** Describes a message that belongs to no exchange. */
+export function outsideMessageTitle(spoken: RecordedMessage): string {
+  return `${spoken.dir === 'c2s' ? '→' : '←'} ${messageTitle(spoken)}`
+}
+
+function countTitles(titles: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const title of titles) counts.set(title, (counts.get(title) ?? 0) + 1)
+  return formatTitleCounts(counts)
+}
+
+export function formatTitleCounts(counts: ReadonlyMap<string, number>): readonly string[] {
+  return [...counts].map(([title, count]) => (count === 1 ? title : `${title}, ${count} times`))
+}
+
+/** Chunks of stderr do not end at line breaks, so those of one connection are joined before they are split into lines. */
+function stderrLines(frames: readonly StderrFrame[]): readonly string[] {
+  const texts = new Map<string, string>()
+  for (const { server, conn, stderr } of frames) {
+    const key = JSON.stringify([server, conn])
+    texts.set(key, (texts.get(key) ?? '') + stderr)
   }
+  return [...texts.values()]
+    .flatMap((text) => text.replace(/\r?\n$/, '').split(/\r?\n/))
+    .map(escapeControlChars)
+}
+
+export function rawLine({ dir, raw, why }: RawFrame): string {
+  return escapeControlChars(`${dir === 'c2s' ? '→' : '←'} ${raw} (${why})`)
+}
+
+function eventLine({ t, event, details }: EventFrame): string {
+  return escapeControlChars(`+${formatDuration(t)} ${event} ${canonicalJson(details)}`)
+}
+
+function problemLines({ problems, ended, unknownFrames }: InspectionNotes): readonly string[] {
+  const lines = problems.map(({ line, why }) => escapeControlChars(`line ${line}: ${why}`))
+  if (!ended) lines.push('the tape has no end: it was cut, or is still being written')
+  if (unknownFrames > 0) lines.push(`${unknownFrames} frames are of a kind that this version does not know`)
+  return lines.map((line) => styleText('yellow', line))
+}
+
+/** The first `most` lines and the number of all lines. */
+function truncateLines(lines: readonly string[], most: number = MAX_NOTE_LINES): TruncatedLines {
+  return { lines: lines.slice(0, most), count: lines.length }
+}
+
+function truncatedNote({ lines, count }: TruncatedLines): readonly string[] {
+  if (count <= lines.length) return lines
+  return [...lines, styleText('dim', `and ${count - lines.length} more, shown by -v`)]
+}
+
+/** Every message of an exchange in the order it was recorded, laid out for reading. */
+function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {
+  return [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
+}
+
+/** Formats a message: its direction, title, time and JSON. */
+function messageLines(spoken: RecordedMessage): readonly string[] {
+  const arrow = spoken.dir === 'c2s' ? '→' : '←'
+  const title = `${arrow} ${messageTitle(spoken)} at +${formatDuration(spoken.t)}`
+  const json = indentJson(escapeControlCharsInJson(spoken.text)).split('\n')
+  return [styleText('cyan', title), ...json.map((line) => `  ${line}`)]
+}
+
+/** Describes a message in a few words. */
+function messageTitle({ message }: RecordedMessage): string {
+  switch (message.kind) {
+    case 'request':
+    case 'notification':
+      return truncateText(message.method, 48)
+    case 'response':
+      return `answer to ${truncateText(JSON.stringify(message.id), 48)}`
+    case 'invalid':
+      return `invalid: ${message.why}`
+  }
+}
+
+function messagesOfStep(step: TurnStep): readonly RecordedMessage[] {
+  if (step.kind !== 'ask') return [step.message]
+  return step.answer === undefined ? [step.request] : [step.request, step.answer]
 }

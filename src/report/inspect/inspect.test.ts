@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { MessageFrame } from '../../tape/frame.ts'
 import { buildTurns } from '../../tape/turn-builder.ts'
 import { type Direction, classifyMessage } from '../../protocol/message.ts'
-import { exchangesInTurns } from '../exchanges/exchange.ts'
+import { exchangesInTurns } from '../exchanges.ts'
 import { inspectTape, frameTimestamp } from './inspect.ts'
 
 test('an id that is used again is cancelled for its latest request only', () => {

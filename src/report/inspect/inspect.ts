@@ -1,13 +1,13 @@
 import { parseJson } from '../../json/parse.ts'
 import { member } from '../../protocol/message.ts'
-import { connectionsInTape, type ConnectionFacts } from '../exchanges/connections.ts'
+import { connectionsInTape, type ConnectionFacts } from '../connections.ts'
 import {
   exchangesInTurns,
   type ExchangeFacts,
   withHttpStatuses,
   summarizeLatency,
   type LatencySummary,
-} from '../exchanges/exchange.ts'
+} from '../exchanges.ts'
 import type { Tape, TapeReader } from '../../store/file/read.ts'
 import type { EventFrame, RawFrame, StderrFrame, Frame } from '../../tape/frame.ts'
 import { type TapeHeader, withLateServers } from '../../tape/header.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { summarizeLatency } from './exchange.ts'
+import { summarizeLatency } from './exchanges.ts'
 
 test('the summary names values that were really measured', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index)

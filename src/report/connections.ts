@@ -1,16 +1,16 @@
-import { detachedCopy } from '../../bindings/values.ts'
-import { type JsonObject, isObject, member, type Request, type Response } from '../../protocol/message.ts'
-import type { Era } from '../../protocol/revisions/revision.ts'
+import { detachedCopy } from '../bindings/values.ts'
+import { type JsonObject, isObject, member, type Request, type Response } from '../protocol/message.ts'
+import { META_KEYS, metaValue } from '../protocol/methods.ts'
 import {
   isOpeningMethod,
   isRevisionProbe,
   revisionProvenBy,
   revisionWithoutProof,
   type DetectedRevision,
-} from '../../protocol/revisions/index.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import type { ExchangeFacts } from './exchange.ts'
-import type { EventFrame } from '../../tape/frame.ts'
+} from '../protocol/revisions/index.ts'
+import type { Era } from '../protocol/revisions/revision.ts'
+import type { ExchangeFacts } from './exchanges.ts'
+import type { EventFrame } from '../tape/frame.ts'
 
 /** The client and the server of one connection, as far as they introduced themselves. */
 export interface ConnectionFacts {

@@ -1,7 +1,9 @@
 import { idKey, type Id } from '../../protocol/id.ts'
 import type { Request } from '../../protocol/message.ts'
-import { ConnectionTracker } from './connections.ts'
+import { ConnectionTracker } from '../connections.ts'
 import {
+  exchangeTableLines,
+  summarizeLatency,
   summarizeServerRequest,
   connectionLabel,
   exchangeTitle,
@@ -9,26 +11,173 @@ import {
   type ServerRequestSummary,
   type ExchangeSummary,
   type OutcomeSummary,
-} from './exchange-table.ts'
-import {
   cancelledRequestId,
   isExchangeRequest,
   latencyBetween,
   requestTarget,
   exchangeOutcome,
   type ExchangeOutcome,
-} from './exchange.ts'
-import type { MissedRequest } from '../inspect/notes.ts'
+} from '../exchanges.ts'
+import {
+  formatTitleCounts,
+  MAX_NOTE_LINES,
+  outsideMessageTitle,
+  rawLine,
+  sectionLines,
+  type InspectionHeading,
+  type InspectionNotes,
+  type MissedRequest,
+  type TruncatedLines,
+} from './inspect-text.ts'
+import type { TapeReader } from '../../store/file/read.ts'
 import { NumberTable, ValueTable } from '../../store/columns.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
-import type { HttpFrame } from '../../tape/frame.ts'
+import type { EventFrame, Frame, HttpFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import { withLateServers } from '../../tape/header.ts'
+import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turn.ts'
+import { escapeControlChars } from '../../text.ts'
+
+/** A summary of a tape: a compact row for each exchange, and counts of the rest. */
+export interface Overview extends InspectionHeading {
+  readonly exchanges: ExchangeRows
+  readonly notes: InspectionNotes
+}
+
+/** Reads a tape once. The memory that it needs does not depend on the length of the messages. */
+export async function readOverview(reader: TapeReader): Promise<Overview> {
+  const builder = new OverviewBuilder()
+  for await (const batch of reader.batches()) for (const frame of batch) builder.add(frame)
+  return builder.finish(reader)
+}
+
+/** Like `inspectAsText`, for a tape of any size, line by line. */
+export function* overviewAsText({ exchanges, notes, ...heading }: Overview): Generator<string> {
+  const table = exchanges.size === 0 ? [] : exchangeTableLines(exchanges, heading.connections.length > 1)
+  for (const line of sectionLines(heading, table, notes)) yield `${line}\n`
+}
+
+class OverviewBuilder {
+  readonly #log = new ExchangeLog((spoken) => this.#addOutside(spoken))
+  readonly #conversations = new TapeConversations(this.#log)
+  readonly #joined: EventFrame[] = []
+  readonly #outsideCounts = new Map<string, number>()
+  readonly #stderr = new Map<string, StderrPreview>()
+  readonly #raw: string[] = []
+  #rawCount = 0
+  #unknownFrames = 0
+  #frames = 0
+  #durationMs = 0
+
+  add(frame: Frame): void {
+    this.#frames++
+    if (frame.kind === 'message') for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+    else this.#addOther(frame)
+    this.#durationMs = Math.max(this.#durationMs, frame.t)
+  }
+
+  finish({ path, header, state: { ended, problems } }: TapeReader): Overview {
+    const { rows, connections, misses } = this.#log
+    const notes = {
+      latency: summarizeLatency(rows.latencies()),
+      misses: misses.toSorted((a, b) => a.sequence - b.sequence),
+      outside: formatTitleCounts(this.#outsideCounts),
+      stderr: joinTruncated([...this.#stderr.values()].map((head) => head.lines())),
+      raw: { lines: this.#raw, count: this.#rawCount },
+      events: [],
+      problems,
+      ended,
+      unknownFrames: this.#unknownFrames,
+    }
+    return {
+      path,
+      header: withLateServers(header, this.#joined),
+      frames: this.#frames,
+      durationMs: this.#durationMs,
+      connections: connections.facts(),
+      exchanges: rows,
+      notes,
+    }
+  }
+
+  #addOther(frame: Exclude<Frame, { kind: 'message' }>): void {
+    switch (frame.kind) {
+      case 'http':
+        return this.#log.addHttpStatus(frame)
+      case 'event':
+        return this.#addEvent(frame)
+      case 'stderr':
+        return this.#addStderr(frame)
+      case 'raw':
+        return this.#addRaw(frame)
+      case 'other':
+        this.#unknownFrames++
+    }
+  }
+
+  #addEvent(frame: EventFrame): void {
+    this.#log.connections.addEvent(frame)
+    if (frame.event === 'server') this.#joined.push(frame)
+  }
+
+  #addStderr(frame: StderrFrame): void {
+    this.#log.connections.track(frame, 'stderr', frame.n)
+    const key = JSON.stringify([frame.server, frame.conn])
+    const head = this.#stderr.get(key) ?? new StderrPreview(MAX_NOTE_LINES)
+    this.#stderr.set(key, head)
+    head.add(frame.stderr)
+  }
+
+  #addRaw(frame: RawFrame): void {
+    this.#log.connections.track(frame, 'raw', frame.n)
+    if (frame.cut !== undefined) this.#conversations.addCut(frame)
+    if (++this.#rawCount <= MAX_NOTE_LINES) this.#raw.push(rawLine(frame))
+  }
+
+  #addOutside(spoken: RecordedMessage): void {
+    this.#log.connections.track(spoken, 'outside', spoken.n)
+    const title = outsideMessageTitle(spoken)
+    this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
+  }
+}
+
+function joinTruncated(parts: readonly TruncatedLines[]): TruncatedLines {
+  const count = parts.reduce((sum, part) => sum + part.count, 0)
+  return { lines: parts.flatMap(({ lines }) => lines).slice(0, MAX_NOTE_LINES), count }
+}
+
+/** The first lines of stderr and the number of all lines. Chunks do not end at line breaks. */
+class StderrPreview {
+  readonly #most: number
+  #head = ''
+  #breaks = 0
+  #isAtBreak = false
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(text: string): void {
+    if (text === '') return
+    if (this.#breaks < this.#most) this.#head += text
+    this.#breaks += text.split('\n').length - 1
+    this.#isAtBreak = text.endsWith('\n')
+  }
+
+  lines(): TruncatedLines {
+    const lines = this.#head
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/)
+      .slice(0, this.#most)
+    return { lines: lines.map(escapeControlChars), count: this.#breaks + (this.#isAtBreak ? 0 : 1) }
+  }
+}
 
 /** Called with each message that belongs to no exchange. */
 type OnOutsideMessage = (spoken: RecordedMessage) => void
 
 /** Takes down the exchanges of a tape as they come, a row of numbers for each. A turn is known by its row. */
-export class ExchangeLog implements TurnLog<number, OpenServerRequest> {
+class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   readonly rows: ExchangeRows = new ExchangeRows()
   readonly connections: ConnectionTracker = new ConnectionTracker()
   readonly misses: MissedRequest[] = []
@@ -159,7 +308,7 @@ function httpExchangeKeyOf(server: string, x: number | undefined): string {
 }
 
 /** The exchanges of a tape in the order of their requests. Each is a few numbers, so that a tape of any size fits into memory. */
-export class ExchangeRows implements Iterable<ExchangeSummary> {
+class ExchangeRows implements Iterable<ExchangeSummary> {
   readonly #rows = new NumberTable({
     at: 'float64',
     /** NaN until the request is answered. */

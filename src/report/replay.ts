@@ -1,0 +1,233 @@
+import { styleText } from 'node:util'
+import { describeValue } from '../match/describe-request.ts'
+import { member } from '../protocol/message.ts'
+import type { StepFinding } from '../replay/judge/judged-answer.ts'
+import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
+import type { ReplayReport } from '../replay/report.ts'
+import { isSkippedByRule } from '../replay/steps/run-totals.ts'
+import type { StepList } from '../replay/steps/step-list.ts'
+import { hasFailed, type ReplayStep } from '../replay/steps/step.ts'
+import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
+import { formatDuration, type TextStyle } from './table.ts'
+import { indexesUpTo, NumberTable } from '../store/columns.ts'
+import { truncateText, escapeControlChars } from '../text.ts'
+
+/** A step on one line, followed by its differences. */
+export function stepAsText(step: ReplayStep): string {
+  const { frame, method, tool, duration, state, why } = step
+  const [word, style] = stepLabel(step)
+  const title = truncateText(tool === undefined ? method : `${method} ${tool}`, 44).padEnd(44)
+  const time = duration === undefined ? '' : formatDuration(duration)
+  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
+  const line = `${styleText(style, word.padEnd(7))} ${`#${frame}`.padStart(6)}  ${title} ${time.padStart(9)}${reason}`
+  return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
+}
+
+/** The summary of a run, printed after its steps. */
+export function replaySummaryText(report: RepeatedReport): string {
+  const { summary, performance, validation, notes, noise, unstable, runs } = report
+  return [
+    ...notes.map((note) => `note: ${note}`),
+    ...noise.map(
+      ({ method, tool, path }) =>
+        `noise: ${callName(method, tool)} ${path}: the server says something else each time`,
+    ),
+    ...unstable
+      .filter(({ finding }) => finding.difference === undefined)
+      .map(
+        ({ index, finding, inRuns }) =>
+          `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
+      ),
+    ...bindingsText(report),
+    `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
+    `answers: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in all`,
+    `verdict: ${verdictText(report)}`,
+  ]
+    .map((line) => `${escapeControlChars(line)}\n`)
+    .join('')
+}
+
+function bindingsText({ bindings }: RepeatedReport): readonly string[] {
+  const words = STANDINGS.flatMap((standing) => {
+    const count = bindings.filter((one) => one.standing === standing).length
+    return count === 0 ? [] : [`${count} ${STANDING_TEXT[standing]}`]
+  })
+  return words.length === 0 ? [] : [`bindings: ${words.join(', ')}`]
+}
+
+const STANDINGS = ['confirmed', 'constant', 'user', 'found', 'refuted'] as const
+const STANDING_TEXT: Readonly<Record<(typeof STANDINGS)[number], string>> = {
+  confirmed: 'confirmed',
+  constant: 'the same as recorded',
+  user: 'by the bindings file',
+  found: 'not put to the test',
+  refuted: 'refuted',
+}
+
+const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
+  pass: 'as recorded',
+  fail: 'not as recorded',
+  incomplete: 'as recorded, as far as it went: not everything could be sent',
+}
+
+function verdictText({ summary, validation }: RepeatedReport): string {
+  if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
+  const isCompared = validation.checked + validation.skipped > 0
+  return isCompared || summary.verdict !== 'pass'
+    ? VERDICT_TEXT[summary.verdict]
+    : 'none, because no answer was compared'
+}
+
+function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
+  if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
+  if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
+  if (hasFailed(step)) return ['differs', 'red']
+  if (isSkippedByRule(step)) return ['skipped', 'yellow']
+  if (step.findings.length > 0) return ['warning', 'yellow']
+  return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
+}
+
+function findingAsText({ layer, message, path, expected, actual }: StepFinding): string {
+  const sides = [
+    ...(expected === undefined ? [] : [`recorded ${describeValue(expected, 60)}`]),
+    ...(actual === undefined ? [] : [`now ${describeValue(actual, 60)}`]),
+  ]
+  const words = [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '')
+  return `          ${styleText('yellow', layer.padEnd(9))} ${escapeControlChars(words.join('   '))}`
+}
+
+function callName(method: string, tool: string | undefined): string {
+  return tool === undefined ? method : `${method} ${tool}`
+}
+
+function injectedText(injected: number): string {
+  return injected === 0 ? '' : `${injected} made to fail, `
+}
+
+function layersText(layers: RepeatedReport['validation']['layers']): string {
+  const found = Object.entries(layers).filter(([, count]) => count > 0)
+  return found.length === 0 ? '' : ` (${found.map(([layer, count]) => `${layer} ${count}`).join(', ')})`
+}
+
+function skippedText(skipped: number): string {
+  return skipped === 0 ? '' : `; ${skipped} not checked, by a rule`
+}
+
+/** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
+export function replayAsJson(report: RepeatedReport): Iterable<string> {
+  const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise } = report
+  const { timeline, unstable, steps } = report
+  return streamJson({
+    reelayReport: 1,
+    summary,
+    performance,
+    validation,
+    errors,
+    bindings,
+    guesses,
+    notes,
+    runs,
+    noise,
+    timeline: new StreamedList(() => timeline),
+    unstable: unstable.map(({ index, finding, inRuns }) => ({
+      index,
+      finding: findingJson(finding),
+      inRuns,
+    })),
+    steps: new StreamedList(() => stepsJson(steps)),
+  })
+}
+
+function* stepsJson(steps: Iterable<ReplayStep>): Generator<object> {
+  for (const step of steps) yield stepJson(step)
+}
+
+// Messages as JSON, not as text inside of JSON.
+function stepJson(step: ReplayStep): object {
+  return {
+    ...step,
+    sent: parseOrKeepText(step.sent),
+    answer: parseOrKeepText(step.answer),
+    recordedAnswer: parseOrKeepText(step.recordedAnswer),
+    findings: step.findings.map(findingJson),
+    acceptable: undefined,
+  }
+}
+
+function findingJson(finding: StepFinding): object {
+  const { expected, actual } = finding
+  return {
+    ...finding,
+    difference: undefined,
+    expected: toSerializable(expected),
+    actual: toSerializable(actual),
+  }
+}
+
+/** Each request with its response, in chunks, with the field names of the session replays that security testers know. */
+export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): Iterable<string> {
+  return streamJson({
+    results: new StreamedList(() => stepResults(steps)),
+    messages: new StreamedList(() => orderedMessages(steps)),
+  })
+}
+
+function* stepResults(steps: Iterable<ReplayStep>): Generator<object> {
+  for (const step of steps) if (step.sent !== undefined) yield stepResultJson(step)
+}
+
+function stepResultJson({ frame, method, recordedId, sent, answer, why, duration }: ReplayStep): object {
+  return {
+    original_request: { id: frame, method, jsonrpc_id: recordedId ?? null },
+    sent_message: parseOrKeepText(sent),
+    response: parseOrKeepText(answer),
+    error: why ?? null,
+    duration_ms: duration ?? null,
+  }
+}
+
+/** All messages of a run in order, with the field names of the session files that security testers know. */
+function* orderedMessages(steps: StepList): Generator<object> {
+  let sequence = 0
+  for (const { index, isAnswer } of inTimeOrder(steps)) {
+    const step = steps.at(index)
+    if (step !== undefined)
+      yield { ...messageId(step, isAnswer), sequence: sequence++, ...messageRecord(step, isAnswer) }
+  }
+}
+
+interface OrderedMessage {
+  readonly index: number
+  readonly isAnswer: boolean
+}
+
+/** The messages in the order of the run. Each is two numbers, because there may be millions. */
+function* inTimeOrder(steps: StepList): Generator<OrderedMessage> {
+  const messages = new NumberTable({ at: 'float64', message: 'uint32' })
+  for (const { index, state, sentAt, duration } of steps.outlines()) {
+    if (sentAt === undefined) continue
+    messages.add({ at: sentAt, message: index * 2 })
+    if (state !== 'done' || duration === undefined) continue
+    messages.add({ at: sentAt + duration, message: index * 2 + 1 })
+  }
+  for (const row of messages.orderBy('at') ?? indexesUpTo(messages.size)) {
+    const number = messages.columns.message.at(row)
+    yield { index: Math.floor(number / 2), isAnswer: number % 2 === 1 }
+  }
+}
+
+/** The id is made of the frame on the tape. */
+function messageId({ frame }: ReplayStep, isAnswer: boolean): { readonly proxy_id: string } {
+  return { proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}` }
+}
+
+function messageRecord({ frame, method, sent, answer }: ReplayStep, isAnswer: boolean): object {
+  const payload = parseOrKeepText(isAnswer ? answer : sent)
+  return {
+    direction: isAnswer ? 'server_to_client' : 'client_to_server',
+    jsonrpc_id: member(payload, 'id') ?? null,
+    method: isAnswer ? null : method,
+    correlated_id: isAnswer ? `frame-${frame}` : null,
+    payload,
+  }
+}
