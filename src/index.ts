@@ -27,7 +27,7 @@ export type {
 } from './tape/frame.ts'
 export type { TapeHeader, TapeServer } from './tape/header.ts'
 export type { TapeLabelOptions, TapeLabels } from './tape/header.ts'
-export type { RecordedMessage, TurnStep, Turn } from './tape/turn.ts'
+export type { RecordedMessage, TurnStep, Turn } from './tape/turns.ts'
 export type { Turns } from './tape/turns.ts'
 
 // Record.

@@ -5,8 +5,8 @@ import { findBindings } from '../../dist/bindings/find/find-bindings.js'
 import { confirmBindings } from '../../dist/bindings/find/confirm.js'
 import { LiveValueBinder } from '../../dist/bindings/carry/live-value-binder.js'
 import { loadTape } from '../../dist/store/file/read.js'
-import { decodeLeaf, jsonLeaves } from '../../dist/json/leaves.js'
-import { memberRanges, findRange } from '../../dist/json/find.js'
+import { decodeLeaf, jsonLeaves } from '../../dist/json/find-replace.js'
+import { memberRanges, findRange } from '../../dist/json/find-replace.js'
 import { formatPath } from '../../dist/json/path.js'
 
 const FOLDER = join(import.meta.dirname, '../../test/fixtures/bindings')

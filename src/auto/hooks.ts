@@ -1,8 +1,7 @@
 import childProcess from 'node:child_process'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
-import { parseJson } from '../json/parse.ts'
-import { isObject } from '../protocol/message.ts'
+import { parseJson, isObject } from '../json/parse.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 
 /** What becomes of the servers of a program: those that it starts, and those that it reaches over HTTP. */

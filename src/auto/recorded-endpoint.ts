@@ -11,7 +11,7 @@ import type { ReplyChannel } from '../serve/player/reply-channel.ts'
 import { type SessionPlayerSetup, SessionPlayer } from '../serve/player/session-player.ts'
 import { firstMessageOf } from '../serve/player/turn-filters.ts'
 import type { Tape } from '../store/file/read.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 
 /** A server on a tape, and how to play its turns. */
 export interface EndpointRecording {

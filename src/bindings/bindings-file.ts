@@ -17,9 +17,8 @@ import {
 import { readLocation, describeToken } from './location.ts'
 import { ReelayError } from '../errors.ts'
 import { formatPath, parsePath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
-import { isObject } from '../protocol/message.ts'
-import type { TurnStore } from '../tape/turns.ts'
-import { messagesOfTurn, type RecordedMessage } from '../tape/turn.ts'
+import { isObject } from '../json/parse.ts'
+import { type TurnStore, messagesOfTurn, type RecordedMessage } from '../tape/turns.ts'
 
 /** What a user says about the bindings of a tape, in a file beside it. */
 export interface BindingsFile {

@@ -1,8 +1,7 @@
 import type { LocationStep, ValueLocation, TokenPosition } from './binding.ts'
 import { decodeBase64Text, embeddedJson, encodeBase64Like } from './values.ts'
-import { memberRanges, findRange } from '../json/find.ts'
+import { memberRanges, findRange, decodeLeaf } from '../json/find-replace.ts'
 import type { JsonPath } from '../json/path.ts'
-import { decodeLeaf } from '../json/leaves.ts'
 
 /** The value at a spot of a message: a string's text, or a number as it is spelled; undefined when it is not there. */
 export function readLocation(text: string, { path, inside }: ValueLocation): string | undefined {

@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
-import type { TurnStore } from '../tape/turns.ts'
-import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
-import { type Direction, isObject, member } from '../protocol/message.ts'
+import type { TurnStore, RecordedMessage, TurnStep, Turn } from '../tape/turns.ts'
+import type { Direction } from '../protocol/message.ts'
+import { isObject, member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { nameWords } from './names.ts'
 

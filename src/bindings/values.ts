@@ -1,7 +1,6 @@
 import type { ValueLocation } from './binding.ts'
-import { memberRanges, findRange } from '../json/find.ts'
+import { memberRanges, findRange, jsonLeaves, decodeLeaf } from '../json/find-replace.ts'
 import type { JsonPath } from '../json/path.ts'
-import { jsonLeaves, decodeLeaf } from '../json/leaves.ts'
 import { parseJson } from '../json/parse.ts'
 
 /** A value of a message: a leaf, or what stands in the JSON or base64 that a leaf holds. */

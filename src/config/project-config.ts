@@ -3,7 +3,7 @@ import { dirname, join, basename } from 'node:path'
 import type { Document, LineCounter, Node } from 'yaml'
 import { Setting, type ConfigSource, type ConfigPath } from './setting.ts'
 import { ReelayError } from '../errors.ts'
-import { member } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
 
 const TEXT_EXTENSIONS = ['.yaml', '.yml', '.json']
 const MODULE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']

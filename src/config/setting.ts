@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { isObject } from '../protocol/message.ts'
+import { isObject } from '../json/parse.ts'
 import { formatPath } from '../json/path.ts'
 
 /** A path to a value in a config. */

@@ -2,7 +2,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { text as readText } from 'node:stream/consumers'
 import { stripVTControlCharacters } from 'node:util'
 import { DemoPeer, type DemoOutcome } from './peer.ts'
-import { member, type Notification, type Request } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
+import type { Notification, Request } from '../protocol/message.ts'
 
 export interface DemoToolCall {
   readonly tool: string

@@ -1,7 +1,12 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { idKey } from '../protocol/id.ts'
-import { classifyMessage, type Notification, type Request, type Response } from '../protocol/message.ts'
+import {
+  idKey,
+  classifyMessage,
+  type Notification,
+  type Request,
+  type Response,
+} from '../protocol/message.ts'
 import { parseJson } from '../json/parse.ts'
 
 export type DemoOutcome = Response['outcome']

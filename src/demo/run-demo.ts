@@ -15,8 +15,7 @@ import {
   toolNames,
 } from './client.ts'
 import { ReelayError } from '../errors.ts'
-import { parseJson } from '../json/parse.ts'
-import { member } from '../protocol/message.ts'
+import { parseJson, member } from '../json/parse.ts'
 import { exchangeTable } from '../report/exchanges.ts'
 import { inspectTape } from '../report/inspect/inspect.ts'
 import { loadTape } from '../store/file/read.ts'

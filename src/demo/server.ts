@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DemoPeer, type DemoOutcome } from './peer.ts'
-import { member, type Request } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
+import type { Request } from '../protocol/message.ts'
 
 // The MCP server of `reelay demo`: stdio, hand-written, no SDK. It is started by its path as a separate program.
 

@@ -1,7 +1,7 @@
 import { jsonTypeOf } from './difference.ts'
 import { longestCommonSubsequence } from './sequence-diff.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { isObject, type JsonObject } from '../json/parse.ts'
 import { commonAffixLength } from '../text.ts'
 
 /** Which item is which: places in the expected list, in the actual one, or in both. */

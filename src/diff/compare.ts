@@ -1,10 +1,9 @@
 import { alignLists } from './align.ts'
 import { jsonTypeOf, type Difference } from './difference.ts'
-import { ExactNumber } from '../json/parse.ts'
-import { parseJsonPair } from '../json/parse.ts'
+import { ExactNumber, parseJsonPair } from '../json/exact-number.ts'
 import type { DiffRuleNode } from './rules.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { isObject, type JsonObject } from '../json/parse.ts'
 
 interface CompareSettings extends EqualitySettings {
   readonly order: 'kept' | 'free'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject } from '../protocol/message.ts'
+import { isObject } from '../json/parse.ts'
 import { createDiffer } from './diff.ts'
 import { formatPath } from '../json/path.ts'
 import type { Difference } from './difference.ts'

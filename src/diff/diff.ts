@@ -1,7 +1,7 @@
 import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { ValueComparison, StructureComparison } from './compare.ts'
 import type { Difference } from './difference.ts'
-import { parseExactJson } from '../json/parse.ts'
+import { parseExactJson } from '../json/exact-number.ts'
 import { DiffRuleNode, type DiffRule } from './rules.ts'
 
 export interface DiffOptions {

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../json/parse.ts'
+import { ExactNumber } from '../json/exact-number.ts'
 import type { JsonPath } from '../json/path.ts'
 
 /** One thing that is not the same. A side that has nothing there has no member. */

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { calledTool } from '../protocol/methods.ts'
-import { isObject, type Request } from '../protocol/message.ts'
+import { calledTool, type Request } from '../protocol/message.ts'
+import { isObject } from '../json/parse.ts'
 import { invalidSetting, type RuleEntry } from './rule-file.ts'
 
 /** Selects requests. Members that are not set match every request. */

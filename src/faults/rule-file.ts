@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { isObject, type JsonObject } from '../json/parse.ts'
 
 /** A parsed file of faults or overrides. */
 interface RuleFile {

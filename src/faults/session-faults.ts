@@ -1,6 +1,6 @@
 import { describeRequest } from '../match/describe-request.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 import { escapeControlChars } from '../text.ts'
 import type { Fault, FaultContext } from './fault.ts'
 import { describeFaultRule, type FaultRule } from './fault-rules.ts'

@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { isObject, type JsonObject } from './object.ts'
+import { isObject, type JsonObject } from './parse.ts'
 
 /** Every item of an array, written `[*]`. */
 export const EVERY_ITEM: unique symbol = Symbol('[*]')

@@ -1,6 +1,5 @@
 import { parseJson } from '../json/parse.ts'
-import { idKey } from '../protocol/id.ts'
-import { classifyMessage, type Message } from '../protocol/message.ts'
+import { idKey, classifyMessage, type Message } from '../protocol/message.ts'
 
 /** The id keys of the requests in a message. */
 export function requestKeys(message: Message): readonly string[] {

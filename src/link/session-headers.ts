@@ -1,6 +1,6 @@
 import type { RawHeaders } from '../http/headers.ts'
-import { parseJson } from '../json/parse.ts'
-import { member, type Message } from '../protocol/message.ts'
+import { parseJson, member } from '../json/parse.ts'
+import type { Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
 
 /** Returns the input schema of a tool. Arguments that it marks with `x-mcp-header` are repeated as headers. */

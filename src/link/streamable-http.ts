@@ -1,8 +1,8 @@
 import { findHeader } from '../http/headers.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
-import { guessResultId, idKey } from '../protocol/id.ts'
-import { classifyMessage, type Message } from '../protocol/message.ts'
+import { guessResultId } from '../protocol/find-id.ts'
+import { idKey, classifyMessage, type Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
 import {

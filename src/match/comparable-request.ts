@@ -4,7 +4,7 @@ import type { Comparison, RequestTimes } from './comparisons/comparison.ts'
 import { diffFields, type FieldDiff, type FieldEquality } from './field-diff.ts'
 import type { ClientCall } from '../tape/turns.ts'
 import { type ScopedRules, comparisonAt } from './rules.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { isObject, type JsonObject } from '../json/parse.ts'
 
 /** A request as it is compared: what must be equal, apart from what rules govern. */
 export interface ComparableRequest {

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { member } from '../protocol/message.ts'
-import { calledTool } from '../protocol/methods.ts'
+import { member } from '../json/parse.ts'
+import { calledTool } from '../protocol/message.ts'
 import { comparedParams } from './request-key.ts'
-import { type ClientCall } from '../tape/turns.ts'
+import type { ClientCall } from '../tape/turns.ts'
 
 /** A value on one line, cut where it gets long. */
 export function describeValue(value: unknown, max = 80): string {

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { isObject, type JsonObject } from '../json/parse.ts'
 import type { PathPattern, PathSegment } from '../json/path.ts'
 import { commonAffixLength } from '../text.ts'
 

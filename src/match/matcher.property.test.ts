@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { answerOf, client, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
 import { cases } from '../../test/support/cases.ts'
 import { canonicalJson } from '../json/canonical.ts'
-import { isObject, member } from '../protocol/message.ts'
+import { isObject, member } from '../json/parse.ts'
 import { Matcher, type MatcherOptions, type MatchOutcome } from './matcher.ts'
 
 type Params = Readonly<Record<string, unknown>>

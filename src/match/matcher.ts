@@ -1,6 +1,5 @@
 import type { PathPattern } from '../json/path.ts'
-import { turnStoreOf, type ClientCall, type Turns } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
+import { turnStoreOf, type ClientCall, type Turns, type Turn } from '../tape/turns.ts'
 import type { ComparableRequest } from './comparable-request.ts'
 import { createComparer, type MatchOptions } from './options.ts'
 import type { RequestComparer } from './request-comparer.ts'

@@ -4,7 +4,7 @@ import { RequestComparer } from './request-comparer.ts'
 import { parseIgnoredPaths } from './request-key.ts'
 import { parseMatchRule, type MatchRule } from './rules.ts'
 import { findStrategy } from './strategies/index.ts'
-import { isObject, member } from '../protocol/message.ts'
+import { isObject, member } from '../json/parse.ts'
 
 /** How live requests are matched with recorded ones. */
 export interface MatchOptions {

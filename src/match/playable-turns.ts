@@ -1,7 +1,6 @@
-import { idKey, isId, type Id } from '../protocol/id.ts'
-import { member } from '../protocol/message.ts'
-import type { TurnStore } from '../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../tape/turn.ts'
+import { idKey, isId, type Id } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
+import type { TurnStore, RecordedMessage, Turn } from '../tape/turns.ts'
 
 /**
  * The requests that can be played: those with an answer, and those that have none by design, because the client cancelled

@@ -1,6 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { ClientCall } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { ClientCall, Turn } from '../tape/turns.ts'
 import { describeRequest } from './describe-request.ts'
 import { Matcher, type MatchOutcome } from './matcher.ts'
 import type { RecordedRequest } from './request-groups.ts'

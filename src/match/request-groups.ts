@@ -1,4 +1,4 @@
-import { toolOrPromptName } from '../protocol/methods.ts'
+import { toolOrPromptName } from '../protocol/message.ts'
 import type { ClientCall } from '../tape/turns.ts'
 import type { ComparableRequest } from './comparable-request.ts'
 import type { RequestComparer } from './request-comparer.ts'

@@ -6,8 +6,8 @@ import {
   type TurnSummary,
   type KeyedTurns,
   type TurnStore,
+  type Turn,
 } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
 import { PlayableTurns } from './playable-turns.ts'
 import type { RequestComparer } from './request-comparer.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { META_KEYS } from '../protocol/methods.ts'
+import { META_KEYS } from '../protocol/message.ts'
 import { parseIgnoredPaths, requestKey } from './request-key.ts'
 
 test('the order of keys never matters, at any depth', () => {

@@ -3,8 +3,8 @@ import { canonicalJson } from '../json/canonical.ts'
 import { type PathPattern, parsePath, omitPaths } from '../json/path.ts'
 import type { Era } from '../protocol/revisions/revision.ts'
 import { eraOfForm, isOpeningMethod } from '../protocol/revisions/index.ts'
-import { isObject, member, type JsonObject } from '../protocol/message.ts'
-import { hasEnvelope, META_KEYS } from '../protocol/methods.ts'
+import { isObject, member, type JsonObject } from '../json/parse.ts'
+import { hasEnvelope, META_KEYS } from '../protocol/message.ts'
 import type { ClientCall } from '../tape/turns.ts'
 
 /** Equal for requests that the same recorded answer serves: server, method, era and canonical params; never the id. */

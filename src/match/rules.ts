@@ -2,7 +2,7 @@ import { parseJson } from '../json/parse.ts'
 import { formatPath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
 import { invalidMatchRule, type Comparison } from './comparisons/comparison.ts'
 import { COMPARISON_KINDS } from './comparisons/index.ts'
-import { calledTool } from '../protocol/methods.ts'
+import { calledTool } from '../protocol/message.ts'
 import { parseRequestPath } from './request-key.ts'
 import { type ClientCall } from '../tape/turns.ts'
 

@@ -1,6 +1,6 @@
-import { isObject, member } from './message.ts'
+import { isObject, member } from '../json/parse.ts'
+import { envelopeVersion } from './message.ts'
 import { decodeUtf8 } from './lines.ts'
-import { envelopeVersion } from './methods.ts'
 
 /** Headers of a received request, by their lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>

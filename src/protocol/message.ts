@@ -1,7 +1,4 @@
-import { isObject, member, type JsonObject } from '../json/object.ts'
-import { isId, type Id } from './id.ts'
-
-export { isObject, member, type JsonObject } from '../json/object.ts'
+import { isObject, member, type JsonObject } from '../json/parse.ts'
 
 /** A JSON value that a peer sent, classified by its shape. Peers may send anything. */
 export type Message = Request | Notification | Response | Batch | InvalidMessage
@@ -34,6 +31,30 @@ export interface Batch {
 export interface InvalidMessage {
   readonly kind: 'invalid'
   readonly why: string
+}
+
+/** `c2s` from client to server, `s2c` from server to client. */
+export type Direction = 'c2s' | 's2c'
+
+/** A JSON-RPC id keeps its JSON type: `1` and `"1"` are different ids. */
+export type Id = string | number
+
+export function isId(value: unknown): value is Id {
+  return typeof value === 'string' || typeof value === 'number'
+}
+
+/** A key for maps that differs for the number `1` and the string `"1"`. */
+export function idKey(id: Id): string {
+  return typeof id === 'number' ? `#${id}` : `"${id}`
+}
+
+export function idFromKey(key: string): Id {
+  return key.startsWith('#') ? Number(key.slice(1)) : key.slice(1)
+}
+
+/** Encodes an id as JSON. Most ids are numbers, which need no call of JSON.stringify. */
+export function idToJson(id: Id): string {
+  return typeof id === 'number' ? String(id) : JSON.stringify(id)
 }
 
 /** Classifies a parsed JSON value as a JSON-RPC message, or says why it is not one. */
@@ -80,5 +101,80 @@ function invalidMessage(why: string): InvalidMessage {
   return { kind: 'invalid', why }
 }
 
-/** `c2s` from client to server, `s2c` from server to client. */
-export type Direction = 'c2s' | 's2c'
+/** JSON-RPC error codes. */
+export const PARSE_ERROR = -32700
+export const INVALID_REQUEST = -32600
+export const METHOD_NOT_FOUND = -32601
+export const INTERNAL_ERROR = -32603
+
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+export type ResponsePayload = { readonly result: unknown } | { readonly error: RpcError }
+
+/** Builds a JSON-RPC response. `id` is JSON text, so that a live id keeps its exact spelling. */
+export function responseText(id: string, payload: ResponsePayload): string {
+  const [name, value] = 'result' in payload ? ['result', payload.result] : ['error', payload.error]
+  return `{"jsonrpc":"2.0","id":${id},"${name}":${JSON.stringify(value)}}`
+}
+
+/** Returns `undefined` if the value is not a JSON-RPC error object. */
+export function parseRpcError(value: unknown): RpcError | undefined {
+  const [code, message] = [member(value, 'code'), member(value, 'message')]
+  if (!Number.isInteger(code) || typeof message !== 'string' || !isObject(value)) return undefined
+  const data = Object.hasOwn(value, 'data') ? { data: value['data'] } : {}
+  return { code: Number(code), message, ...data }
+}
+
+/** The keys of `_meta` that the protocol defines. */
+export const META_KEYS = {
+  progressToken: 'progressToken',
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscriptionId: 'io.modelcontextprotocol/subscriptionId',
+} as const
+
+/** A value of `params._meta`. */
+export function metaValue(params: unknown, key: string): unknown {
+  return member(member(params, '_meta'), key)
+}
+
+/** The version that a request names for itself, as every request of a stateless revision does. */
+export function envelopeVersion(params: unknown): string | undefined {
+  const version = metaValue(params, META_KEYS.protocolVersion)
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Clients also send an envelope to find out what a server speaks, so it proves nothing about the server. */
+export function hasEnvelope(params: unknown): boolean {
+  return envelopeVersion(params) !== undefined
+}
+
+/** A request or notification, reduced to what names its subject. */
+interface MethodCall {
+  readonly method: string
+  readonly params?: unknown
+}
+
+/** The tool that a request calls. */
+export function calledTool({ method, params }: MethodCall): string | undefined {
+  const name = method === 'tools/call' ? member(params, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+/** The tool or prompt that a request names. Requests that name different ones never match each other. */
+export function toolOrPromptName({ method, params }: MethodCall): string | undefined {
+  const name = namesToolOrPrompt(method) ? member(params, 'name') : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+/** Requests of this method name a tool or prompt. */
+export function namesToolOrPrompt(method: string): boolean {
+  return method === 'tools/call' || method === 'prompts/get'
+}

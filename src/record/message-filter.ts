@@ -1,15 +1,16 @@
-import { parseJson } from '../json/parse.ts'
-import { idKey, isId, type Id } from '../protocol/id.ts'
-import { isHandshakeMethod } from '../protocol/revisions/index.ts'
+import { parseJson, member } from '../json/parse.ts'
 import {
+  idKey,
+  isId,
+  type Id,
   type Direction,
   classifyMessage,
   type Batch,
   type Message,
-  member,
   type Notification,
   type Request,
 } from '../protocol/message.ts'
+import { isHandshakeMethod } from '../protocol/revisions/index.ts'
 import type { RecordingRules } from './limits.ts'
 import type { TapeLog } from './tape-log.ts'
 

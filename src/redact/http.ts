@@ -1,7 +1,6 @@
-import { forEachToken } from '../json/leaves.ts'
+import { forEachToken, applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 import { parseJson } from '../json/parse.ts'
 import { isSecretHeader, isOAuthField, isSecretParameter } from './secret-names.ts'
-import { applyReplacements, type TextReplacement } from '../json/splice.ts'
 import { fromBase64, toBase64 } from './views.ts'
 
 export function redactHttpHeader(marker: ValueRedactor, name: string, value: string): string {

@@ -1,4 +1,4 @@
-import { applyReplacements, type TextReplacement } from '../json/splice.ts'
+import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 import { redactHttpHeader, secretsInHeader, redactForm, redactUrl, secretUrlParameters } from './http.ts'
 import type { RedactionKey } from './placeholders.ts'
 import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'

@@ -1,11 +1,16 @@
-import { forEachToken, type JsonToken, decodeLeaf } from '../json/leaves.ts'
+import {
+  forEachToken,
+  type JsonToken,
+  decodeLeaf,
+  sortByStart,
+  type TextReplacement,
+} from '../json/find-replace.ts'
 import { findAssignedSecrets, isSecretValue } from './assignments.ts'
 import { normalizeName } from './rule-set.ts'
 import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import { judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import type { SecretValues } from './secret-values.ts'
-import { sortByStart, type TextReplacement } from '../json/splice.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
 /** Levels of nested encodings, such as base64 of JSON in a string of JSON in a string. */

@@ -1,4 +1,4 @@
-import { applyReplacements, type TextReplacement } from '../json/splice.ts'
+import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 
 /** A text, or a part of it, in decoded form. Edits of the decoded form can be converted to edits of the source. */
 export interface DecodedView {

@@ -1,10 +1,10 @@
 import { createDiffer } from '../diff/diff.ts'
 import type { Difference } from '../diff/difference.ts'
 import { formatPath } from '../json/path.ts'
-import { member } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
 import type { HandshakeResult } from './session/handshake.ts'
 import type { Tape } from '../store/file/read.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 
 /** Notes for the report. Equal notes are counted, and their number is limited, so that a misbehaving server cannot fill the memory. */
 export class ReplayNotes implements Iterable<string> {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { isObject } from '../protocol/message.ts'
-import { parseJson } from '../json/parse.ts'
+import { isObject, parseJson } from '../json/parse.ts'
 
 /** An official schema, with compiled validators that tell whether a value is valid, but not why. */
 export interface OfficialSchema {

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { liveServer } from '../../test/support/live-server.ts'
 import { call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 import { replay } from './replay.ts'
 
 setFlagsFromString('--expose-gc')

@@ -5,8 +5,7 @@ import { findBindings } from '../bindings/find/find-bindings.ts'
 import { formatTapeLocation, formatProducer } from '../bindings/location-text.ts'
 import { jsonDocument, jsonValue } from './json-text.ts'
 import type { TapeHeader } from '../tape/header.ts'
-import { turnStoreOf, type Turns } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
+import { turnStoreOf, type Turns, type Turn } from '../tape/turns.ts'
 import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../text.ts'
 
 /** A tape, wherever its turns are. */

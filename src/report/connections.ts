@@ -1,6 +1,6 @@
 import { detachedCopy } from '../bindings/values.ts'
-import { type JsonObject, isObject, member, type Request, type Response } from '../protocol/message.ts'
-import { META_KEYS, metaValue } from '../protocol/methods.ts'
+import { type JsonObject, isObject, member } from '../json/parse.ts'
+import { type Request, type Response, META_KEYS, metaValue } from '../protocol/message.ts'
 import {
   isOpeningMethod,
   isRevisionProbe,

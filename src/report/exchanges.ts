@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
-import { idKey, isId, type Id } from '../protocol/id.ts'
-import { member, type Request, type Response } from '../protocol/message.ts'
+import { idKey, isId, type Id, type Request, type Response } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
 import {
   formatDuration,
   alignRow,
@@ -10,7 +10,7 @@ import {
   type TextStyle,
 } from './table.ts'
 import type { Frame } from '../tape/frame.ts'
-import type { RecordedMessage, TurnStep, Turn } from '../tape/turn.ts'
+import type { RecordedMessage, TurnStep, Turn } from '../tape/turns.ts'
 import { truncateText } from '../text.ts'
 
 type ExchangeRequest = RecordedMessage & { readonly message: Request }

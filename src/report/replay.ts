@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
-import { member } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
 import type { StepFinding } from '../replay/judge/judged-answer.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { tapeOf, client, server, callOf, answerOf, call } from '../../test/support/tape-of.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 import { exchangesInTurns, summarizeExchange, type ExchangeSummary } from './exchanges.ts'
 import { statsAsText, callStats } from './stats.ts'
 

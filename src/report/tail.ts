@@ -9,7 +9,7 @@ import {
 import { alignRows, type TableCell } from './table.ts'
 import type { Frame } from '../tape/frame.ts'
 import { TurnBuilder } from '../tape/turn-builder.ts'
-import type { Turn } from '../tape/turn.ts'
+import type { Turn } from '../tape/turns.ts'
 
 /** Follows a tape that is being written and returns each exchange when it is complete. */
 export class ExchangeFollower {

@@ -1,7 +1,7 @@
-import { replaceValue } from '../json/splice.ts'
-import { parseJson } from '../json/parse.ts'
+import { replaceValue } from '../json/find-replace.ts'
+import { parseJson, isObject } from '../json/parse.ts'
 import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
-import { isObject } from '../protocol/message.ts'
+import { INTERNAL_ERROR, parseRpcError, type ResponsePayload, type RpcError } from '../protocol/message.ts'
 import { type MethodCall, type RequestSelector, parseSelector } from '../faults/request-selector.ts'
 import {
   invalidSetting,
@@ -11,7 +11,6 @@ import {
   type EntryLocator,
   type RuleEntry,
 } from '../faults/rule-file.ts'
-import { INTERNAL_ERROR, parseRpcError, type ResponsePayload, type RpcError } from '../protocol/response.ts'
 
 /** An answer of your own, which comes before everything on the tape. */
 export interface Override extends RequestSelector {

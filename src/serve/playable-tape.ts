@@ -2,8 +2,7 @@ import { detectRevision, isOpeningMethod, type DetectedRevision } from '../proto
 import type { RequestExchange } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
-import { turnStoreOf, type Turns, type TurnStore } from '../tape/turns.ts'
-import type { Turn } from '../tape/turn.ts'
+import { turnStoreOf, type Turns, type TurnStore, type Turn } from '../tape/turns.ts'
 
 /** A tape to be played: in memory as `loadTape` reads it, or on disk as `openIndexedTape` looks it through. */
 export interface PlayableTape extends Pick<Tape, 'path' | 'header' | 'matchFile'> {

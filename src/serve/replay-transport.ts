@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { member } from '../protocol/message.ts'
+import { member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { SystemClock } from './player/clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'

@@ -1,8 +1,7 @@
 import type { TapeReader } from '../store/file/read.ts'
 import type { EventFrame, Frame } from '../tape/frame.ts'
 import { selectServers } from '../tape/server-filter.ts'
-import { member } from '../protocol/message.ts'
-import { parseJson } from '../json/parse.ts'
+import { member, parseJson } from '../json/parse.ts'
 
 /** Returns the tape as if only these servers had been recorded. Frames keep their numbers; the end frame counts what is left. */
 export async function filterTapeByServer(tape: TapeReader, filter: string): Promise<TapeReader> {

@@ -1,8 +1,7 @@
 import { SessionPlayer } from '../serve/player/session-player.ts'
 import { sessionPlayerOptions } from '../serve/serve-options.ts'
 import { openTape, loadTape } from '../store/file/read.ts'
-import { member } from '../protocol/message.ts'
-import { parseJson } from '../json/parse.ts'
+import { member, parseJson } from '../json/parse.ts'
 
 /** What a tape answers when its own client messages are sent to it. */
 export interface SelfReplayResult {

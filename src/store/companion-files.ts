@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { ReelayError, type ErrorCode } from '../errors.ts'
-import { isObject } from '../protocol/message.ts'
+import { isObject } from '../json/parse.ts'
 import { replaceFile } from './file/replace-file.ts'
 
 // Files that belong to a tape and lie beside it: `search.match.yaml` and `search.bindings.yaml` beside `search.tape.jsonl`.

@@ -1,8 +1,7 @@
 import { canonicalJson } from '../json/canonical.ts'
-import { memberRanges } from '../json/find.ts'
-import { jsonOnOneLine, parseJson } from '../json/parse.ts'
-import { isId } from '../protocol/id.ts'
-import { type Direction, classifyMessage, isObject, type JsonObject } from '../protocol/message.ts'
+import { memberRanges } from '../json/find-replace.ts'
+import { jsonOnOneLine, parseJson, isObject, type JsonObject } from '../json/parse.ts'
+import { isId, type Direction, classifyMessage } from '../protocol/message.ts'
 import {
   type FrameOrigin,
   type EventFrame,

@@ -1,9 +1,16 @@
-import { idKey, isId } from '../protocol/id.ts'
+import {
+  idKey,
+  isId,
+  type Notification,
+  type Request,
+  type Response,
+  META_KEYS,
+  metaValue,
+} from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
-import { member, type Notification, type Request, type Response } from '../protocol/message.ts'
-import { META_KEYS, metaValue } from '../protocol/methods.ts'
+import { member } from '../json/parse.ts'
 import type { RawFrame } from './frame.ts'
-import type { RecordedMessage } from './turn.ts'
+import type { RecordedMessage } from './turns.ts'
 
 /** Receives the turns of a conversation. `Turn` and `Ask` are the log's own handles of a turn and of a server's request. */
 export interface TurnLog<Turn, Ask> {

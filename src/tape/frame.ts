@@ -1,5 +1,4 @@
-import type { Id } from '../protocol/id.ts'
-import type { Direction, Message } from '../protocol/message.ts'
+import type { Id, Direction, Message } from '../protocol/message.ts'
 
 /** One line of a tape after the header. */
 export type Frame = MessageFrame | RawFrame | StderrFrame | HttpFrame | EventFrame | OtherFrame

@@ -1,6 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import { parseJson } from '../json/parse.ts'
-import { isObject, type JsonObject } from '../protocol/message.ts'
+import { parseJson, isObject, type JsonObject } from '../json/parse.ts'
 import type { EventFrame, Frame } from './frame.ts'
 
 /** The version of the tape format that is written. Older versions can be read. */

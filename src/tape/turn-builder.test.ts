@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
-import { classifyMessage } from '../protocol/message.ts'
-import { META_KEYS } from '../protocol/methods.ts'
+import { classifyMessage, META_KEYS } from '../protocol/message.ts'
 import type { Frame } from './frame.ts'
 import { messagesInFrame, TurnBuilder, buildTurns } from './turn-builder.ts'
-import type { RecordedMessage, TurnStep } from './turn.ts'
+import type { RecordedMessage, TurnStep } from './turns.ts'
 
 test('turns keep the order of the requests if responses arrive out of order', () => {
   const turns = buildTurns(

@@ -1,7 +1,7 @@
-import { itemRanges } from '../json/find.ts'
+import { itemRanges } from '../json/find-replace.ts'
 import { Conversation, type TurnLog } from './conversation.ts'
 import type { Frame, MessageFrame, RawFrame } from './frame.ts'
-import type { RecordedMessage, TurnStep, Turn } from './turn.ts'
+import type { RecordedMessage, TurnStep, Turn } from './turns.ts'
 
 /** Assembles turns from frames: pairs requests with responses and attributes messages of the server to a turn. */
 export class TurnBuilder {

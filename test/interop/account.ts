@@ -1,5 +1,5 @@
 import type { SdkSession } from '../support/sdk-session.ts'
-import { isObject, member, type JsonObject } from '../../src/protocol/message.ts'
+import { isObject, member, type JsonObject } from '../../src/json/parse.ts'
 
 /** What a session brought: what its calls returned, and what the server said of its own accord. */
 export interface Account {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/protocol/message.ts'
-import { META_KEYS } from '../../src/protocol/methods.ts'
+import type { JsonObject } from '../../src/json/parse.ts'
+import { META_KEYS } from '../../src/protocol/message.ts'
 import { addRevision, detectRevision, revisionOfRequest } from '../../src/protocol/revisions/index.ts'
 import type { Revision } from '../../src/protocol/revisions/revision.ts'
 import { statelessRevision } from '../../src/protocol/revisions/stateless-revision.ts'

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
-import type { Turn } from '../../src/tape/turn.ts'
+import type { Turn } from '../../src/tape/turns.ts'
 import { ask, httpServer, open, post, recordUrl, type Listener } from '../support/http.ts'
 
 const STREAM = { 'Content-Type': 'text/event-stream' }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
-import { member } from '../../src/protocol/message.ts'
+import { member } from '../../src/json/parse.ts'
 import { fixtureServer, linesOf, record, until, type RecordedRun } from '../support/recorder.ts'
 
 /** Makes calls one after the other, so that the tape grows message by message, then ends the session. */

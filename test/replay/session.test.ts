@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { CreateMessageRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
-import { member } from '../../src/protocol/message.ts'
+import { member } from '../../src/json/parse.ts'
 import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 

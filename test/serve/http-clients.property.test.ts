@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/serve/http/serve-http.ts'
-import { member } from '../../src/protocol/message.ts'
+import { member } from '../../src/json/parse.ts'
 import { ask, post } from '../support/http.ts'
 import { begin, jsonOf } from './serving.ts'
 import {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { onTestFinished } from 'vitest'
 import { serveHttp, type ServedHttp, type ServeHttpOptions } from '../../src/serve/http/serve-http.ts'
-import { member } from '../../src/protocol/message.ts'
+import { member } from '../../src/json/parse.ts'
 import { ask, post, type Answer } from '../support/http.ts'
 
 /** A tape that is served until the test is over. */

@@ -2,7 +2,7 @@ import { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { isObject, type JsonObject } from '../../src/protocol/message.ts'
+import { isObject, type JsonObject } from '../../src/json/parse.ts'
 import { clientOf, stdioOf, type AnyClient, type AnyStdio, type ClientSettings, type Sdk } from './sdk.ts'
 
 /** A client at work, and everything that reached it. */

@@ -1,8 +1,8 @@
 import type { Tape } from '../../src/store/file/read.ts'
 import type { Frame } from '../../src/tape/frame.ts'
 import { buildTurns } from '../../src/tape/turn-builder.ts'
-import { classifyMessage, type JsonObject } from '../../src/protocol/message.ts'
-import { META_KEYS } from '../../src/protocol/methods.ts'
+import { classifyMessage, META_KEYS } from '../../src/protocol/message.ts'
+import type { JsonObject } from '../../src/json/parse.ts'
 
 /** One message of a tape that a test makes up. */
 export interface Said {

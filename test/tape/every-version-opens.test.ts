@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { loadTape, openTape } from '../../src/store/file/read.ts'
 import { encodeFrame } from '../../src/tape/codec.ts'
 import { encodeHeader, TAPE_VERSION } from '../../src/tape/header.ts'
-import type { TurnStep, Turn } from '../../src/tape/turn.ts'
+import type { TurnStep, Turn } from '../../src/tape/turns.ts'
 import { detectRevision } from '../../src/protocol/revisions/index.ts'
 
 const FOLDER = 'test/fixtures/tapes'

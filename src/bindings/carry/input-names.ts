@@ -1,8 +1,6 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { memberRanges, findRange } from '../../json/find.ts'
-import { jsonLeaves } from '../../json/leaves.ts'
-import { parseJson } from '../../json/parse.ts'
-import { member } from '../../protocol/message.ts'
+import { memberRanges, findRange, jsonLeaves } from '../../json/find-replace.ts'
+import { parseJson, member } from '../../json/parse.ts'
 
 /** What a server asks for in a round of input: under each name that it made up, the JSON text of what it wants. */
 export type RoundInputTexts = ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answerOf, call, client, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
-import type { Turn } from '../../tape/turn.ts'
+import type { Turn } from '../../tape/turns.ts'
 import { findBindings } from '../find/find-bindings.ts'
 import { LiveValueBinder } from './live-value-binder.ts'
 

@@ -1,4 +1,4 @@
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { type Binding, type BindingConsumer, type BindingProducer, dateFromClock } from '../binding.ts'
 import { detachedCopy } from '../values.ts'

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { turnStoreOf, type TurnStore } from '../../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { turnStoreOf, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import { TapeWords, type MessageWords } from './candidate-messages.ts'
 

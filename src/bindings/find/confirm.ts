@@ -8,8 +8,8 @@ import {
   type TapeLocation,
 } from '../binding.ts'
 import { readLocation } from '../location.ts'
-import { member } from '../../protocol/message.ts'
-import type { Turn, RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import { member } from '../../json/parse.ts'
+import type { Turn, RecordedMessage, TurnStep } from '../../tape/turns.ts'
 
 /** Two runs of one session. */
 interface RunPair {

@@ -27,8 +27,7 @@ import { SchemaValues, ClientValues } from './value-ownership.ts'
 import { relateNames } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
 import { detachedCopy } from '../values.ts'
-import { turnStoreOf, type Turns } from '../../tape/turns.ts'
-import type { Turn } from '../../tape/turn.ts'
+import { turnStoreOf, type Turns, type Turn } from '../../tape/turns.ts'
 
 interface FindBindingsOptions {
   /** When the clock of the tape stood at 0, from its header: dates that hang on now are found with it. */

@@ -8,7 +8,7 @@ import {
   isAsciiLetter,
   WORD_RUNS,
 } from '../values.ts'
-import { isObject, member, type JsonObject } from '../../protocol/message.ts'
+import { isObject, member, type JsonObject } from '../../json/parse.ts'
 
 /**
  * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such

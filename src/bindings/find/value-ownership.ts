@@ -3,7 +3,7 @@ import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts
 import { isQuantityName } from '../names.ts'
 import { detachedCopy } from '../values.ts'
 import type { JsonPath } from '../../json/path.ts'
-import { isObject, member } from '../../protocol/message.ts'
+import { isObject, member } from '../../json/parse.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 
 /** What the client said, and when first: a value that it said before the server did is its own. */

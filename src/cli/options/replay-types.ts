@@ -16,7 +16,7 @@ import { canonicalPace } from './live-options.ts'
 import type { ValueType, Environment } from './option.ts'
 import { checkedText, choiceOf, listOf } from './option-types.ts'
 import type { Setting } from '../../config/setting.ts'
-import { isObject } from '../../protocol/message.ts'
+import { isObject } from '../../json/parse.ts'
 import type { JudgedAnswer } from '../../replay/judge/judged-answer.ts'
 
 const PACE_VALUES =

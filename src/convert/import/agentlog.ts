@@ -1,6 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { isObject, member, type JsonObject } from '../../protocol/message.ts'
-import { parseJson } from '../../json/parse.ts'
+import { isObject, member, type JsonObject, parseJson } from '../../json/parse.ts'
 import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
 
 /** Shadow's `.agentlog`: calls as content-addressed records, written by its recorder and by `shadow import --format mcp`. */

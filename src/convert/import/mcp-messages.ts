@@ -1,9 +1,8 @@
 import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
 import { ReelayError } from '../../errors.ts'
-import { itemRanges, findRange } from '../../json/find.ts'
-import { parseJson } from '../../json/parse.ts'
-import { idKey } from '../../protocol/id.ts'
-import { classifyMessage, isObject, type Direction, type Message } from '../../protocol/message.ts'
+import { itemRanges, findRange } from '../../json/find-replace.ts'
+import { parseJson, isObject } from '../../json/parse.ts'
+import { idKey, classifyMessage, type Direction, type Message } from '../../protocol/message.ts'
 
 /** Bare JSON-RPC messages without direction or time: one per line, an array, or an array under `messages`. */
 export const mcpMessagesFormat: ImportFormat = {

@@ -1,4 +1,4 @@
-import { parseRpcError, responseText } from '../../protocol/response.ts'
+import { parseRpcError, responseText } from '../../protocol/message.ts'
 import type { FaultKind } from '../fault.ts'
 
 /** Responds with a JSON-RPC error. */

@@ -1,4 +1,4 @@
-import { isObject, member } from '../../protocol/message.ts'
+import { isObject, member } from '../../json/parse.ts'
 import type { FaultKind, InjectedHttpResponse } from '../fault.ts'
 
 /** Ends the HTTP exchange with a status instead of a message. */

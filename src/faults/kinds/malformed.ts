@@ -1,4 +1,4 @@
-import { replaceValue } from '../../json/splice.ts'
+import { replaceValue } from '../../json/find-replace.ts'
 import type { FaultKind } from '../fault.ts'
 
 interface Malformation {

@@ -1,4 +1,4 @@
-import { member } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import type { FaultKind } from '../fault.ts'
 
 const LIST_NAMES = ['tools', 'prompts', 'resources']

@@ -13,7 +13,7 @@ import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import { isConsentPath } from '../request-key.ts'
 import { type ClientCall } from '../../tape/turns.ts'
 import type { MatchRule, MatchRuleScope } from '../rules.ts'
-import { calledTool, toolOrPromptName } from '../../protocol/methods.ts'
+import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 
 /** One way to have the request answered, ready to paste, and what else it would change. */
 export interface Fix {

@@ -5,10 +5,9 @@ import type { FieldDifference } from '../field-diff.ts'
 import type { RequestUsage } from '../matcher.ts'
 import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
-import { isObject, member } from '../../protocol/message.ts'
+import { isObject, member } from '../../json/parse.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
-import type { Turn, RecordedMessage } from '../../tape/turn.ts'
-import type { ClientCall, TurnStore } from '../../tape/turns.ts'
+import type { Turn, RecordedMessage, ClientCall, TurnStore } from '../../tape/turns.ts'
 
 /** A recorded request that came near, and what keeps it from being the answer. */
 export interface NearestRequest {

@@ -13,7 +13,7 @@ import {
 import type { RequestComparer } from '../request-comparer.ts'
 import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
 import { type ClientCall, clientCallOf } from '../../tape/turns.ts'
-import { calledTool, toolOrPromptName } from '../../protocol/methods.ts'
+import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
 
 /** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */

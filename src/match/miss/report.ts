@@ -7,7 +7,7 @@ import type { NearestRequest, ValueAnnotation, ValueOrigin } from './nearest.ts'
 import type { MissReason } from './reasons.ts'
 import type { RecordedRequest } from '../request-groups.ts'
 import { comparedParams } from '../request-key.ts'
-import { calledTool } from '../../protocol/methods.ts'
+import { calledTool } from '../../protocol/message.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */

@@ -1,5 +1,5 @@
 import { diffRequests } from '../comparable-request.ts'
-import { toolOrPromptName } from '../../protocol/methods.ts'
+import { toolOrPromptName } from '../../protocol/message.ts'
 import { methodAndParams } from './method-and-params.ts'
 import type { Strategy } from './strategy.ts'
 

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { isObject, member } from '../../protocol/message.ts'
+import { isObject, member } from '../../json/parse.ts'
 import type { PathPattern } from '../../json/path.ts'
 import type { RequestTimes } from '../comparisons/comparison.ts'
 import { diffRequests, type ComparableRequest } from '../comparable-request.ts'

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Request, Response } from '../message.ts'
-import { META_KEYS } from '../methods.ts'
+import { type Request, type Response, META_KEYS } from '../message.ts'
 import {
   detectRevision,
   revisionOfPost,

@@ -1,6 +1,5 @@
 import { requestHeader, type RequestHeaders } from '../headers.ts'
-import type { Message, Request } from '../message.ts'
-import { envelopeVersion } from '../methods.ts'
+import { type Message, type Request, envelopeVersion } from '../message.ts'
 import { revision20241007 } from './2024-10-07.ts'
 import { revision20241105 } from './2024-11-05.ts'
 import { revision20250326 } from './2025-03-26.ts'

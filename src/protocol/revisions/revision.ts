@@ -1,6 +1,6 @@
 import type { ParamHeader, RequestHeaders } from '../headers.ts'
-import type { JsonObject, Message, Notification, Request, Response } from '../message.ts'
-import type { ResponsePayload, RpcError } from '../response.ts'
+import type { JsonObject } from '../../json/parse.ts'
+import type { Message, Notification, Request, Response, ResponsePayload, RpcError } from '../message.ts'
 
 /**
  * Groups revisions by the form of their requests. In `legacy` revisions `initialize` opens a session. In `modern` ones

@@ -1,5 +1,5 @@
-import { isObject, member } from '../message.ts'
-import { METHOD_NOT_FOUND } from '../response.ts'
+import { isObject, member } from '../../json/parse.ts'
+import { METHOD_NOT_FOUND } from '../message.ts'
 import type { Revision } from './revision.ts'
 
 /** The facts in which session-based revisions differ. */

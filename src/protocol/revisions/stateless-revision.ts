@@ -6,16 +6,19 @@ import {
   requestHeader,
   type RequestHeaders,
 } from '../headers.ts'
-import { INVALID_REQUEST, METHOD_NOT_FOUND, type RpcError } from '../response.ts'
 import {
-  isObject,
-  member,
-  type JsonObject,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  type RpcError,
   type Notification,
   type Request,
   type Response,
+  envelopeVersion,
+  hasEnvelope,
+  META_KEYS,
+  metaValue,
 } from '../message.ts'
-import { envelopeVersion, hasEnvelope, META_KEYS, metaValue } from '../methods.ts'
+import { isObject, member, type JsonObject } from '../../json/parse.ts'
 import type { ClientDescription, PostError, Revision } from './revision.ts'
 
 /**

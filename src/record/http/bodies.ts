@@ -9,8 +9,8 @@ import {
   type Inflate,
 } from 'node:zlib'
 import { findHeader, isEventStream, type RawHeaders } from '../../http/headers.ts'
-import { parseJson } from '../../json/parse.ts'
-import { isObject, type Direction } from '../../protocol/message.ts'
+import { parseJson, isObject } from '../../json/parse.ts'
+import type { Direction } from '../../protocol/message.ts'
 import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
 import { encodeSse } from '../../tape/codec.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'

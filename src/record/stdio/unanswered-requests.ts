@@ -1,6 +1,6 @@
 import { openTape } from '../../store/file/read.ts'
-import { idKey, isId } from '../../protocol/id.ts'
-import { member, type Message, type Notification } from '../../protocol/message.ts'
+import { idKey, isId, type Message, type Notification } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 
 /** Counts the requests of the client that have no response yet, on a tape that is still being written. */
 export async function countUnanswered(path: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { truncateAtWord } from '../../text.ts'
-import { member } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { type Judge, type JudgedAnswer, resultOfResponse, type StepFinding } from './judged-answer.ts'
 
 /** Checks that a tool that worked still works, and that one that failed still fails. */

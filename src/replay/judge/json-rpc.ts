@@ -1,4 +1,4 @@
-import { member } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { errorOfResponse, type Judge, type JudgedAnswer, type StepFinding } from './judged-answer.ts'
 
 /** Checks that a result is still a result, and that an error has the recorded code. */

@@ -1,9 +1,9 @@
 import type { Difference } from '../../diff/difference.ts'
-import { findRange } from '../../json/find.ts'
+import { findRange } from '../../json/find-replace.ts'
 import { parseJson } from '../../json/parse.ts'
 import { classifyMessage, type Response, type Notification, type Request } from '../../protocol/message.ts'
 import type { InterimMessage, CallEnd } from '../session/live-calls.ts'
-import type { Turn, TurnStep } from '../../tape/turn.ts'
+import type { Turn, TurnStep } from '../../tape/turns.ts'
 
 /** A live answer with the recorded one, as the judges see it. */
 export interface JudgedAnswer {

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
-import { member, type Response, type Notification, type Request } from '../../protocol/message.ts'
-import { kindOfError, schemaErrorPath } from './schema-validation.ts'
+import { member } from '../../json/parse.ts'
+import type { Response, Notification, Request } from '../../protocol/message.ts'
+import { kindOfError, schemaErrorPath, OfficialValidators } from './schema-validation.ts'
 import {
   type Judge,
   NO_FINDINGS,
@@ -9,10 +10,9 @@ import {
   type JudgedAnswer,
   serverMessagesIn,
 } from './judged-answer.ts'
-import { OfficialValidators } from './schema-validation.ts'
 import { linkNameOf } from '../plan/plan.ts'
 import type { ProtocolRevisions } from '../session/peer.ts'
-import type { Turn } from '../../tape/turn.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 /** When an invalid answer is a finding: if the recorded answer was valid, always, or never. */
 export type OfficialSchemaUse = 'changed' | 'always' | 'off'

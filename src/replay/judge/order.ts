@@ -9,7 +9,7 @@ import {
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { InterimMessage } from '../session/live-calls.ts'
 import type { LiveNotifications } from '../session/live-notifications.ts'
-import type { TurnStep } from '../../tape/turn.ts'
+import type { TurnStep } from '../../tape/turns.ts'
 
 /** Checks that the server sends the same requests and progress before its answer, in the same order. */
 export const orderJudge: Judge = { judge: judgeOrder }

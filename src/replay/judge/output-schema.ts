@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
-import { member } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import type { ToolDescriptions } from '../plan/tool-safety.ts'
 import {
   isAsRecorded,

@@ -1,4 +1,5 @@
-import { isObject, type Notification, type Request } from '../../protocol/message.ts'
+import { isObject } from '../../json/parse.ts'
+import type { Notification, Request } from '../../protocol/message.ts'
 import {
   type Judge,
   type JudgedAnswer,

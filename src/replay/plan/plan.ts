@@ -1,18 +1,15 @@
 import { ReelayError } from '../../errors.ts'
-import { calledTool } from '../../protocol/methods.ts'
-import { idKey, isId, type Id } from '../../protocol/id.ts'
-import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
-import { type Notification, type Request, member } from '../../protocol/message.ts'
+import { calledTool, type Notification, type Request, idKey, isId, type Id } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
+import { isHandshakeMethod, revisionOfRequest } from '../../protocol/revisions/index.ts'
 import {
   RecordedNotifications,
   NotificationColumnsBuilder,
   type NotificationColumns,
 } from './recorded-notifications.ts'
-import { revisionOfRequest } from '../../protocol/revisions/index.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
 import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
-import { NO_TURN, type TurnStore } from '../../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { NO_TURN, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
 
 /** A message of the recorded client, with everything that it waits for. */
 export interface PlannedMessage {

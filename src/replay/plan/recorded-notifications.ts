@@ -1,5 +1,5 @@
 import { ascendingOrder, float64Column, uint32Column, ValueTable } from '../../store/columns.ts'
-import type { TurnStep, Turn } from '../../tape/turn.ts'
+import type { TurnStep, Turn } from '../../tape/turns.ts'
 import { updatedResource } from '../session/live-notifications.ts'
 
 /** Number of messages by method. */

@@ -5,14 +5,20 @@ import {
   type DetectedRevision,
 } from '../../protocol/revisions/index.ts'
 import type { RequestExchange } from '../../protocol/revisions/revision.ts'
-import { idKey, isId } from '../../protocol/id.ts'
-import { classifyMessage, member } from '../../protocol/message.ts'
+import { idKey, isId, classifyMessage } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { openTape, type Tape } from '../../store/file/read.ts'
 import type { IndexedTape } from '../../store/index/indexed-tape.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { selectOneServer } from '../../tape/server-filter.ts'
-import { filterTurns, turnStoreOf, TurnStore, type TurnSummary } from '../../tape/turns.ts'
-import type { Turn, RecordedMessage } from '../../tape/turn.ts'
+import {
+  filterTurns,
+  turnStoreOf,
+  TurnStore,
+  type TurnSummary,
+  type Turn,
+  type RecordedMessage,
+} from '../../tape/turns.ts'
 
 /** The part of a tape that belongs to one server. */
 export interface ServerPart {

@@ -1,10 +1,9 @@
-import { parseJson } from '../../json/parse.ts'
-import { member, classifyMessage } from '../../protocol/message.ts'
-import { META_KEYS } from '../../protocol/methods.ts'
+import { parseJson, member } from '../../json/parse.ts'
+import { classifyMessage, META_KEYS } from '../../protocol/message.ts'
 import type { PlanCandidate, SendDecision } from './plan.ts'
 import { turnsAtPlaces, type ServerPart } from './server-part.ts'
 import type { LiveSession } from '../session/live-session.ts'
-import type { Turn } from '../../tape/turn.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 export interface WritePermission {
   /** Tools that may be called even if they have side effects. */

@@ -1,5 +1,5 @@
-import { member } from '../../protocol/message.ts'
-import type { Turn } from '../../tape/turn.ts'
+import { member } from '../../json/parse.ts'
+import type { Turn } from '../../tape/turns.ts'
 import { callKey, cancelledKey, type PlannedMessage } from '../plan/plan.ts'
 import type { LiveCall } from '../session/live-calls.ts'
 

@@ -7,10 +7,9 @@ import {
   type FaultSetting,
 } from '../../faults/fault-rules.ts'
 import { SessionFaults } from '../../faults/session-faults.ts'
-import { parseJson } from '../../json/parse.ts'
-import { replaceId } from '../../protocol/id.ts'
-import { member } from '../../protocol/message.ts'
-import { responseText } from '../../protocol/response.ts'
+import { parseJson, member } from '../../json/parse.ts'
+import { replaceId } from '../../protocol/find-id.ts'
+import { responseText } from '../../protocol/message.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { CallEnd } from '../session/live-calls.ts'

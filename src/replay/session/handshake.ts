@@ -1,11 +1,10 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson } from '../../json/parse.ts'
-import { hasEnvelope } from '../../protocol/methods.ts'
+import { hasEnvelope, classifyMessage } from '../../protocol/message.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
-import { classifyMessage } from '../../protocol/message.ts'
 import type { CallEnd } from './live-calls.ts'
 import type { LiveSession } from './live-session.ts'
-import type { Turn } from '../../tape/turn.ts'
+import type { Turn } from '../../tape/turns.ts'
 import { VERSION } from '../../version.ts'
 
 /** Different from every recorded id. */

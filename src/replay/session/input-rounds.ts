@@ -6,10 +6,10 @@ import {
   pairInputRequests,
 } from '../../bindings/carry/input-names.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import { findRange } from '../../json/find.ts'
-import { parseJson } from '../../json/parse.ts'
-import { member, type Request, isObject, type JsonObject, type Notification } from '../../protocol/message.ts'
-import type { Turn } from '../../tape/turn.ts'
+import { findRange } from '../../json/find-replace.ts'
+import { parseJson, member, isObject, type JsonObject } from '../../json/parse.ts'
+import type { Request, Notification } from '../../protocol/message.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 const INPUT_RESPONSES = ['params', 'inputResponses']
 

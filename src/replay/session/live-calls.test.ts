@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Id } from '../../protocol/id.ts'
+import type { Id } from '../../protocol/message.ts'
 import { LiveCall, OpenCalls } from './live-calls.ts'
 
 test('a call is found by its id, whose type counts, until it is over', () => {

@@ -1,5 +1,4 @@
-import type { Id } from '../../protocol/id.ts'
-import type { Message, Notification, Request } from '../../protocol/message.ts'
+import type { Id, Message, Notification, Request } from '../../protocol/message.ts'
 
 /** How a live request ended. */
 export type CallEnd =

@@ -1,4 +1,5 @@
-import { type Notification, member } from '../../protocol/message.ts'
+import type { Notification } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 
 /** Milliseconds that a message of the server may be late. */
 export const SERVER_GRACE = 2000

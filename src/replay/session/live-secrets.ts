@@ -1,5 +1,5 @@
 import { readRedactionConfig } from '../../config/redaction-config.ts'
-import { decodeLeaf, jsonLeaves, type JsonLeaf } from '../../json/leaves.ts'
+import { decodeLeaf, jsonLeaves, type JsonLeaf, applyReplacements } from '../../json/find-replace.ts'
 import { parseJson } from '../../json/parse.ts'
 import { formatPath } from '../../json/path.ts'
 import type { OpenLink } from '../../link/client-link.ts'
@@ -7,7 +7,6 @@ import { type RedactionKey, Placeholders, isTooShortToSign } from '../../redact/
 import { Redactor } from '../../redact/redactor.ts'
 import { redactionRuleSet, normalizeName } from '../../redact/rule-set.ts'
 import { isSecretVariable, judgeName } from '../../redact/secret-names.ts'
-import { applyReplacements } from '../../json/splice.ts'
 import { ephemeralKey, readRedactionKey } from '../../store/redaction-key.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 

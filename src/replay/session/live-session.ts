@@ -1,17 +1,21 @@
-import { itemRanges } from '../../json/find.ts'
+import { itemRanges } from '../../json/find-replace.ts'
 import type { JsonRange } from '../../json/scan.ts'
-import { parseJson } from '../../json/parse.ts'
+import { parseJson, member } from '../../json/parse.ts'
 import type { ClientLink, OpenLink } from '../../link/client-link.ts'
-import { idKey, idFromKey, isId, type Id, guessId } from '../../protocol/id.ts'
 import {
+  idKey,
+  idFromKey,
+  isId,
+  type Id,
   classifyMessage,
-  member,
   type Message,
   type Request,
   type Response,
   type Notification,
+  META_KEYS,
+  metaValue,
 } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { guessId } from '../../protocol/find-id.ts'
 import {
   type CallEnd,
   Deadlines,

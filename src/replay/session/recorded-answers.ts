@@ -1,7 +1,8 @@
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import { createDiffer } from '../../diff/diff.ts'
-import { findRange } from '../../json/find.ts'
-import { isObject, type Request } from '../../protocol/message.ts'
+import { findRange } from '../../json/find-replace.ts'
+import { isObject } from '../../json/parse.ts'
+import type { Request } from '../../protocol/message.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 
 /** What to do with a request of the server that was not recorded. */

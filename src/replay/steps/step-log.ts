@@ -1,4 +1,4 @@
-import { replaceId } from '../../protocol/id.ts'
+import { replaceId } from '../../protocol/find-id.ts'
 import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import { type SentMessage, withFreshIds } from '../send/send-message.ts'

@@ -1,4 +1,4 @@
-import type { Id } from '../../protocol/id.ts'
+import type { Id } from '../../protocol/message.ts'
 import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { SentNotification, SentRequest, UnsentMessage } from '../send/send-message.ts'

@@ -1,4 +1,4 @@
-import { itemRanges, memberRanges } from '../../json/find.ts'
+import { itemRanges, memberRanges } from '../../json/find-replace.ts'
 import { parseJson } from '../../json/parse.ts'
 import { EVERY_ITEM, type PathPattern } from '../../json/path.ts'
 

@@ -1,10 +1,8 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { findRange } from '../../json/find.ts'
-import { replaceValue } from '../../json/splice.ts'
-import { decodeLeaf, jsonLeaves } from '../../json/leaves.ts'
-import { parseJson } from '../../json/parse.ts'
+import { findRange, replaceValue, decodeLeaf, jsonLeaves } from '../../json/find-replace.ts'
+import { parseJson, isObject, member } from '../../json/parse.ts'
 import { type PathPattern, EVERY_ITEM, type PathSegment } from '../../json/path.ts'
-import { classifyMessage, isObject, member } from '../../protocol/message.ts'
+import { classifyMessage } from '../../protocol/message.ts'
 import { editText } from './edit-text.ts'
 import type { TransformAction, TransformSubject, TransformRule, TransformCondition } from './rule.ts'
 

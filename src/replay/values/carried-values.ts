@@ -6,7 +6,7 @@ import type { JsonPath } from '../../json/path.ts'
 import { parseJson } from '../../json/parse.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
-import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 
 /** Carries values that the live server generates, such as ids, into the messages that sent the recorded ones. */
 export interface CarriedValues {

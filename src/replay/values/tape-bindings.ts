@@ -9,8 +9,7 @@ import { confirmBindings } from '../../bindings/find/confirm.ts'
 import { findBindings } from '../../bindings/find/find-bindings.ts'
 import { withBindingsFilePath, readBindingsFileAt, readBindingsForTape } from '../../store/companion-files.ts'
 import type { Tape } from '../../store/file/read.ts'
-import { messagesOfTurn, type Turn } from '../../tape/turn.ts'
-import type { TurnStore } from '../../tape/turns.ts'
+import { messagesOfTurn, type Turn, type TurnStore } from '../../tape/turns.ts'
 import { selectServerPart, type ServerPart, type ReplayedTape } from '../plan/server-part.ts'
 
 export interface TapeBindingsOptions {

@@ -1,5 +1,5 @@
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
-import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { ConnectionFacts } from '../connections.ts'
 import { latencyBetween, type ExchangeFacts } from '../exchanges.ts'

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { canonicalJson } from '../../json/canonical.ts'
-import type { JsonObject } from '../../protocol/message.ts'
+import type { JsonObject } from '../../json/parse.ts'
 import type { ConnectionFacts } from '../connections.ts'
 import { exchangeTable, type ExchangeOutcome, type ExchangeFacts } from '../exchanges.ts'
 import { type Inspection, missedExchanges } from './inspect.ts'
@@ -8,7 +8,7 @@ import { indentJson } from '../json-text.ts'
 import { formatDuration } from '../table.ts'
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import { TEXT_LABELS } from '../../tape/header.ts'
-import type { RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 import { escapeControlChars, truncateText, escapeControlCharsInJson } from '../../text.ts'
 
 /** Formats a tape for people: its connections, its exchanges and notes. */

@@ -1,5 +1,4 @@
-import { parseJson } from '../../json/parse.ts'
-import { member } from '../../protocol/message.ts'
+import { parseJson, member } from '../../json/parse.ts'
 import { connectionsInTape, type ConnectionFacts } from '../connections.ts'
 import {
   exchangesInTurns,
@@ -12,7 +11,7 @@ import type { Tape, TapeReader } from '../../store/file/read.ts'
 import type { EventFrame, RawFrame, StderrFrame, Frame } from '../../tape/frame.ts'
 import { type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { selectServers } from '../../tape/server-filter.ts'
-import { messagesOfTurn, type RecordedMessage } from '../../tape/turn.ts'
+import { messagesOfTurn, type RecordedMessage } from '../../tape/turns.ts'
 
 /** The facts about a tape, which every view formats. */
 export interface Inspection {

@@ -1,5 +1,4 @@
-import { idKey, type Id } from '../../protocol/id.ts'
-import type { Request } from '../../protocol/message.ts'
+import { idKey, type Id, type Request } from '../../protocol/message.ts'
 import { ConnectionTracker } from '../connections.ts'
 import {
   exchangeTableLines,
@@ -35,7 +34,7 @@ import type { TurnLog } from '../../tape/conversation.ts'
 import type { EventFrame, Frame, HttpFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import { withLateServers } from '../../tape/header.ts'
 import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** A summary of a tape: a compact row for each exchange, and counts of the rest. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 import { httpStatusOf, RecordedHeads } from './recorded-http.ts'
 
 const ANSWER: RecordedMessage = {

@@ -1,8 +1,7 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
-import { parseJson } from '../../json/parse.ts'
-import { member, type Message } from '../../protocol/message.ts'
+import { parseJson, member } from '../../json/parse.ts'
+import { type Message, INVALID_REQUEST } from '../../protocol/message.ts'
 import { sessionRevisionOf, sessionVersions } from '../../protocol/revisions/index.ts'
-import { INVALID_REQUEST } from '../../protocol/response.ts'
 import { ClientPresence, LegacySession } from './legacy-session.ts'
 import {
   acceptedTypes,

@@ -1,6 +1,6 @@
 import type { ServedResponse } from '../../http/server/served-exchange.ts'
-import { idKey, isId } from '../../protocol/id.ts'
-import { member } from '../../protocol/message.ts'
+import { idKey, isId } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import { withReply, type ReplyChannel, type SendReply } from '../player/reply-channel.ts'

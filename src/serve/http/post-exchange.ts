@@ -7,10 +7,9 @@ import {
   type ServedRequest,
   type ServedResponse,
 } from '../../http/server/served-exchange.ts'
-import { findId } from '../../protocol/id.ts'
+import { findId } from '../../protocol/find-id.ts'
 import { decodeUtf8, DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
-import type { Message } from '../../protocol/message.ts'
-import { PARSE_ERROR } from '../../protocol/response.ts'
+import { type Message, PARSE_ERROR } from '../../protocol/message.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { MessageParser } from '../player/message-parser.ts'
 import type { ReplyChannel, ReplySource } from '../player/reply-channel.ts'

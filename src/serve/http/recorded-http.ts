@@ -1,11 +1,10 @@
-import { member } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { revisionOfPost } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import { filterTurns, type TurnStore } from '../../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { filterTurns, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
 
 /** The parts of a recorded HTTP exchange that matter when its messages are played. */
 export interface RecordedHead {

@@ -4,7 +4,7 @@ import {
   type ServedRequest,
   type ServedResponse,
 } from '../../http/server/served-exchange.ts'
-import { INVALID_REQUEST } from '../../protocol/response.ts'
+import { INVALID_REQUEST } from '../../protocol/message.ts'
 import { MessageParser } from '../player/message-parser.ts'
 import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'

@@ -1,5 +1,6 @@
 import { discardBody, type ServedHandler } from '../../http/server/served-exchange.ts'
-import { member, type Message } from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
+import type { Message } from '../../protocol/message.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
 import { invalidPost, unsupportedVersion } from '../../protocol/revisions/stateless-revision.ts'
 import { MessageParser } from '../player/message-parser.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { playing } from '../../../test/support/session-player.ts'
 import { answerOf, callOf, client, ENVELOPE, server, type Said } from '../../../test/support/tape-of.ts'
-import { META_KEYS } from '../../protocol/methods.ts'
+import { META_KEYS } from '../../protocol/message.ts'
 
 const log = (level: string): Said =>
   server({ method: 'notifications/message', params: { level, data: level } })

@@ -1,10 +1,17 @@
-import { findRange } from '../../json/find.ts'
-import { replaceValue } from '../../json/splice.ts'
-import { findId, idKey, isId, replaceId } from '../../protocol/id.ts'
-import { member, type Message, type Notification, type Request } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { findRange, replaceValue } from '../../json/find-replace.ts'
+import { findId, replaceId } from '../../protocol/find-id.ts'
+import {
+  idKey,
+  isId,
+  type Message,
+  type Notification,
+  type Request,
+  META_KEYS,
+  metaValue,
+} from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { sessionVersions } from '../../protocol/revisions/index.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 
 // Recorded messages as the live client gets them. Their bytes are spliced and never serialized again, so that key order,
 // number spelling and escapes survive.

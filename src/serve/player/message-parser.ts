@@ -1,7 +1,7 @@
 import { markImmutable } from '../../match/request-key.ts'
-import { findId, guessId, type Id } from '../../protocol/id.ts'
+import { findId, guessId } from '../../protocol/find-id.ts'
+import { type Id, classifyMessage, type Message, type Request } from '../../protocol/message.ts'
 import type { JsonRange } from '../../json/scan.ts'
-import { classifyMessage, type Message, type Request } from '../../protocol/message.ts'
 import { parseJson } from '../../json/parse.ts'
 
 const MAX_CACHED_TEXT = 16 * 1024

@@ -1,8 +1,7 @@
-import { replaceValue } from '../../json/splice.ts'
+import { replaceValue } from '../../json/find-replace.ts'
 import { describeRequest, describeValue } from '../../match/describe-request.ts'
-import { type Id, idKey } from '../../protocol/id.ts'
-import type { Request, Response } from '../../protocol/message.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { type Id, idKey, type Request, type Response } from '../../protocol/message.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import type { Clock, Pace } from './clock.ts'
 import {
   ClientSubscriptions,

@@ -8,8 +8,8 @@ import { isTaskPoll } from '../../match/request-key.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
-import type { Turn } from '../../tape/turn.ts'
 import {
+  type Turn,
   turnStoreOf,
   type ClientCall,
   type Turns,

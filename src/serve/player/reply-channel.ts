@@ -1,6 +1,6 @@
 import type { FaultActions, InjectedHttpResponse } from '../../faults/fault.ts'
 import type { Response } from '../../protocol/message.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 
 /**
  * Carries what one message of the client causes. A stdio connection has one channel; over HTTP each exchange has its own.

@@ -1,7 +1,7 @@
 import { describeValue } from '../../match/describe-request.ts'
 import { diffFields, type FieldDifference } from '../../match/field-diff.ts'
 import { formatPath } from '../../json/path.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 import type { Response } from '../../protocol/message.ts'
 
 /** How to treat an answer of the live client that differs from the recorded one: note it, end the turn, or ignore it. */

@@ -11,8 +11,7 @@ import {
   tapeOf,
   type Said,
 } from '../../../test/support/tape-of.ts'
-import { classifyMessage } from '../../protocol/message.ts'
-import { META_KEYS } from '../../protocol/methods.ts'
+import { classifyMessage, META_KEYS } from '../../protocol/message.ts'
 import type { ReplyChannel } from './reply-channel.ts'
 import { SessionPlayer } from './session-player.ts'
 import { RecordedServer } from './recorded-server.ts'

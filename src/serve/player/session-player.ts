@@ -2,30 +2,29 @@ import type { Fault, FaultActions } from '../../faults/fault.ts'
 import { requireSupportedFaults, type FaultRule } from '../../faults/fault-rules.ts'
 import { matchesSelector } from '../../faults/request-selector.ts'
 import { SessionFaults } from '../../faults/session-faults.ts'
-import { itemRanges } from '../../json/find.ts'
+import { itemRanges } from '../../json/find-replace.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsError } from '../../match/miss/report.ts'
 import type { Miss } from '../../match/miss/miss.ts'
 import { requestKey } from '../../match/request-key.ts'
-import { idKey, isId, type Id } from '../../protocol/id.ts'
 import {
-  member,
+  idKey,
+  isId,
+  type Id,
   type Batch,
   type InvalidMessage,
   type Message,
   type Notification,
   type Request,
-} from '../../protocol/message.ts'
-import {
   INVALID_REQUEST,
   PARSE_ERROR,
   responseText,
   type ResponsePayload,
   type RpcError,
-} from '../../protocol/response.ts'
+} from '../../protocol/message.ts'
+import { member } from '../../json/parse.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
-import type { Turn } from '../../tape/turn.ts'
-import type { ClientCall } from '../../tape/turns.ts'
+import type { Turn, ClientCall } from '../../tape/turns.ts'
 import { DriftLog, type Drift } from '../drift.ts'
 import { overrideResponse, patchedAnswer, type Override } from '../overrides.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'

@@ -1,11 +1,9 @@
 import { describeValue } from '../../match/describe-request.ts'
-import { isObject, member, type JsonObject, type Request } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import type { ResponsePayload } from '../../protocol/response.ts'
+import { isObject, member, type JsonObject } from '../../json/parse.ts'
+import { type Request, META_KEYS, metaValue, type ResponsePayload } from '../../protocol/message.ts'
 import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import type { ServerDescription } from '../../protocol/revisions/revision.ts'
-import type { TurnStore } from '../../tape/turns.ts'
-import type { Turn, RecordedMessage, TurnStep } from '../../tape/turn.ts'
+import type { TurnStore, Turn, RecordedMessage, TurnStep } from '../../tape/turns.ts'
 
 export interface SyntheticAnswer {
   readonly answer: ResponsePayload

@@ -1,5 +1,5 @@
-import { member } from '../../protocol/message.ts'
-import type { Turn } from '../../tape/turn.ts'
+import { member } from '../../json/parse.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 /** Methods that change the state of a task, or return its result. */
 export const TASK_CHANGE_METHODS: readonly string[] = ['tasks/cancel', 'tasks/update', 'tasks/result']

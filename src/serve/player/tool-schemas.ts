@@ -1,7 +1,5 @@
-import type { TurnStore } from '../../tape/turns.ts'
-import type { Turn } from '../../tape/turn.ts'
-import { member } from '../../protocol/message.ts'
-import { parseJson } from '../../json/parse.ts'
+import type { TurnStore, Turn } from '../../tape/turns.ts'
+import { member, parseJson } from '../../json/parse.ts'
 
 /** The input schemas of a server's tools, by what `tools/list` said: on the tape, and live. */
 export class ToolSchemas {

@@ -1,5 +1,11 @@
-import { FilteredTurns, type KeyedTurns, type KeyOf, type TurnStore } from '../../tape/turns.ts'
-import type { Turn, RecordedMessage } from '../../tape/turn.ts'
+import {
+  FilteredTurns,
+  type KeyedTurns,
+  type KeyOf,
+  type TurnStore,
+  type Turn,
+  type RecordedMessage,
+} from '../../tape/turns.ts'
 
 /** A view of the turns in which, among those with the same key, the turns of one session come first. */
 export function preferTurns(turns: TurnStore, isOwn: SessionFilter): TurnStore {

@@ -1,7 +1,6 @@
 import { isTaskPoll } from '../../match/request-key.ts'
-import { member } from '../../protocol/message.ts'
-import type { TurnStore } from '../../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import { member } from '../../json/parse.ts'
+import type { TurnStore, RecordedMessage, Turn } from '../../tape/turns.ts'
 import type { Clock } from './clock.ts'
 import { recordedIdKey } from './live-messages.ts'
 

@@ -1,4 +1,4 @@
-import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn, TurnStep } from '../../tape/turns.ts'
 import { type Clock, type Pace, Pacer } from './clock.ts'
 import type { LiveMessage } from './live-messages.ts'
 import type { ReplyChannel } from './reply-channel.ts'

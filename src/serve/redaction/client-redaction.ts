@@ -1,6 +1,6 @@
 import { readRedactionConfig } from '../../config/redaction-config.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import { decodeLeaf, jsonLeaves } from '../../json/leaves.ts'
+import { decodeLeaf, jsonLeaves } from '../../json/find-replace.ts'
 import { formatPath } from '../../json/path.ts'
 import type { FieldDifference } from '../../match/field-diff.ts'
 import type { Miss } from '../../match/miss/miss.ts'

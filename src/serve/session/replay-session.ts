@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import type { RecordedRequest } from '../../match/request-groups.ts'
-import { member, type JsonObject, classifyMessage } from '../../protocol/message.ts'
+import { member, type JsonObject } from '../../json/parse.ts'
+import { classifyMessage } from '../../protocol/message.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { SystemClock } from '../player/clock.ts'

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../protocol/message.ts'
+import { isObject, type JsonObject } from '../../json/parse.ts'
 
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
 

@@ -1,11 +1,17 @@
 import { ReelayError } from '../../errors.ts'
-import { parseJson } from '../../json/parse.ts'
+import { parseJson, isObject, member, type JsonObject } from '../../json/parse.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import type { Miss } from '../../match/miss/miss.ts'
-import { idKey, isId, type Id } from '../../protocol/id.ts'
-import { classifyMessage, isObject, member, type JsonObject, type Response } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
-import { INTERNAL_ERROR } from '../../protocol/response.ts'
+import {
+  idKey,
+  isId,
+  type Id,
+  classifyMessage,
+  type Response,
+  META_KEYS,
+  metaValue,
+  INTERNAL_ERROR,
+} from '../../protocol/message.ts'
 import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
 import { castRecorded, type CallOptions } from './session-calls.ts'
 

@@ -1,9 +1,14 @@
-import { findRange } from '../../json/find.ts'
-import { replaceValue } from '../../json/splice.ts'
-import { parseJson } from '../../json/parse.ts'
-import { idKey, type Id, isId } from '../../protocol/id.ts'
-import { member, type Response, type Notification } from '../../protocol/message.ts'
-import { META_KEYS, metaValue } from '../../protocol/methods.ts'
+import { findRange, replaceValue } from '../../json/find-replace.ts'
+import { parseJson, member } from '../../json/parse.ts'
+import {
+  idKey,
+  type Id,
+  isId,
+  type Response,
+  type Notification,
+  META_KEYS,
+  metaValue,
+} from '../../protocol/message.ts'
 import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 

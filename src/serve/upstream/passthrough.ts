@@ -1,19 +1,20 @@
-import { findRange } from '../../json/find.ts'
-import { replaceValue } from '../../json/splice.ts'
-import { jsonOnOneLine, parseJson } from '../../json/parse.ts'
+import { findRange, replaceValue } from '../../json/find-replace.ts'
+import { jsonOnOneLine, parseJson, member } from '../../json/parse.ts'
 import type { ClientLink, OpenLink } from '../../link/client-link.ts'
 import { describeValue } from '../../match/describe-request.ts'
-import { idKey, isId, type Id } from '../../protocol/id.ts'
 import {
+  idKey,
+  isId,
+  type Id,
   type Direction,
   classifyMessage,
-  member,
   type Message,
   type Notification,
   type Response,
+  META_KEYS,
+  INTERNAL_ERROR,
+  responseText,
 } from '../../protocol/message.ts'
-import { META_KEYS } from '../../protocol/methods.ts'
-import { INTERNAL_ERROR, responseText } from '../../protocol/response.ts'
 import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import {

@@ -1,6 +1,5 @@
 import type { OpenLink } from '../../link/client-link.ts'
-import type { Id } from '../../protocol/id.ts'
-import type { Message } from '../../protocol/message.ts'
+import type { Id, Message } from '../../protocol/message.ts'
 import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import { ToolSchemas } from '../player/tool-schemas.ts'

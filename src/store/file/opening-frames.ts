@@ -1,8 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { idKey, isId } from '../../protocol/id.ts'
+import { idKey, isId } from '../../protocol/message.ts'
 import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
-import { isObject, member, type JsonObject } from '../../protocol/message.ts'
-import { parseJson } from '../../json/parse.ts'
+import { isObject, member, type JsonObject, parseJson } from '../../json/parse.ts'
 
 const SCANNED_BYTES = 256 * 1024
 

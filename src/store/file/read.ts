@@ -6,7 +6,7 @@ import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reade
 import type { Frame, MessageFrame } from '../../tape/frame.ts'
 import { decodeHeader, readTapeVersion, type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { TurnBuilder } from '../../tape/turn-builder.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import { upgradeLine } from '../../tape/upgrades/index.ts'
 
 /** Reads a tape as a stream. Only the lines of one chunk are in memory. */

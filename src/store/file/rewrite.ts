@@ -1,6 +1,6 @@
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
-import { replaceValue } from '../../json/splice.ts'
+import { replaceValue } from '../../json/find-replace.ts'
 import { type Line, lineBytes, LineSplitter } from '../../protocol/lines.ts'
 import { fileChunks, LONGEST_FRAME_BYTES, openTape } from './read.ts'
 import { replaceFile } from './replace-file.ts'

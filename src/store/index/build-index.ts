@@ -3,9 +3,16 @@ import { open } from 'node:fs/promises'
 import { JsonHasher } from '../../json/hash.ts'
 import { parseJson } from '../../json/parse.ts'
 import { requestKey } from '../../match/request-key.ts'
-import { isId, parseIdBytes, guessResponseId } from '../../protocol/id.ts'
-import { classifyMessage, type Message, type Notification, type Request } from '../../protocol/message.ts'
-import { hasEnvelope, toolOrPromptName } from '../../protocol/methods.ts'
+import {
+  isId,
+  classifyMessage,
+  type Message,
+  type Notification,
+  type Request,
+  hasEnvelope,
+  toolOrPromptName,
+} from '../../protocol/message.ts'
+import { parseIdBytes, guessResponseId } from '../../protocol/find-id.ts'
 import { type NumberArray, type NumberColumn, NumberTable, ValueTable } from '../columns.ts'
 import { type FileLine, readFileLines } from '../file/file-lines.ts'
 import { TapeLineChecks, type TapeReadState } from '../file/frame-reader.ts'
@@ -29,7 +36,7 @@ import { decodeFrame } from '../../tape/codec.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
 import { LinePrefixScanner, type LinePrefix } from '../../tape/line-prefix.ts'
 import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
-import type { RecordedMessage } from '../../tape/turn.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 
 /** Reads a tape and writes its index beside it. Returns `undefined` if a line is too long for an index. */
 export async function buildIndex(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { parseJson } from '../../json/parse.ts'
-import { isObject, member } from '../../protocol/message.ts'
+import { parseJson, isObject, member } from '../../json/parse.ts'
 import { mapRecord, type NumberArray, type NumberColumn, type NumberType, PagedColumn } from '../columns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
 import { replaceFile } from '../file/replace-file.ts'

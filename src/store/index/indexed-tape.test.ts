@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { clientCallOf, turnStoreOf, type TurnSummary, type TurnStore } from '../../tape/turns.ts'
-import type { RecordedMessage, Turn } from '../../tape/turn.ts'
+import {
+  clientCallOf,
+  turnStoreOf,
+  type TurnSummary,
+  type TurnStore,
+  type RecordedMessage,
+  type Turn,
+} from '../../tape/turns.ts'
 import { openIndexedTape, type IndexedTape } from './indexed-tape.ts'
 import { loadTape, type Tape } from '../file/read.ts'
 import { cases } from '../../../test/support/cases.ts'

@@ -4,8 +4,10 @@ import { requestKey } from '../../match/request-key.ts'
 import { decodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { TAPE_VERSION, type TapeHeader, withLateServers } from '../../tape/header.ts'
-import type { RecordedMessage, Turn, TurnStep } from '../../tape/turn.ts'
 import {
+  type RecordedMessage,
+  type Turn,
+  type TurnStep,
   clientCallOf,
   type KeyedTurns,
   type KeyOf,

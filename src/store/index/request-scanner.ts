@@ -1,9 +1,8 @@
 import { comparedParams, eraOfRequest, isTaskQuery } from '../../match/request-key.ts'
 import { canonicalJson } from '../../json/canonical.ts'
-import { isId, parseIdBytes } from '../../protocol/id.ts'
+import { isId, type Request, hasEnvelope, namesToolOrPrompt } from '../../protocol/message.ts'
+import { parseIdBytes } from '../../protocol/find-id.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
-import type { Request } from '../../protocol/message.ts'
-import { hasEnvelope, namesToolOrPrompt } from '../../protocol/methods.ts'
 import { parseJson } from '../../json/parse.ts'
 import {
   CLOSE_OBJECT,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cases } from '../../test/support/cases.ts'
-import { findRange } from '../json/find.ts'
+import { findRange } from '../json/find-replace.ts'
 import { parseJson } from '../json/parse.ts'
-import { findId, findResponseId, guessId, guessResponseId, guessResultId, replaceId } from './id.ts'
+import { findId, findResponseId, guessId, guessResponseId, guessResultId, replaceId } from './find-id.ts'
 import { classifyMessage } from './message.ts'
 
 const anyId = fc.oneof(fc.nat(), fc.constantFrom(0, -1, 1.5, '0', 'a', '1', '"', ',"id":1}', 'é', null))

@@ -1,4 +1,4 @@
-import { findRange } from '../json/find.ts'
+import { findRange, replaceRange } from '../json/find-replace.ts'
 import { parseJson } from '../json/parse.ts'
 import {
   BACKSLASH,
@@ -17,28 +17,6 @@ import {
   ZERO,
   type JsonRange,
 } from '../json/scan.ts'
-import { replaceRange } from '../json/splice.ts'
-
-/** A JSON-RPC id keeps its JSON type: `1` and `"1"` are different ids. */
-export type Id = string | number
-
-export function isId(value: unknown): value is Id {
-  return typeof value === 'string' || typeof value === 'number'
-}
-
-/** A key for maps that differs for the number `1` and the string `"1"`. */
-export function idKey(id: Id): string {
-  return typeof id === 'number' ? `#${id}` : `"${id}`
-}
-
-export function idFromKey(key: string): Id {
-  return key.startsWith('#') ? Number(key.slice(1)) : key.slice(1)
-}
-
-/** Encodes an id as JSON. Most ids are numbers, which need no call of JSON.stringify. */
-export function idToJson(id: Id): string {
-  return typeof id === 'number' ? String(id) : JSON.stringify(id)
-}
 
 // Peers write the id directly after the version, or last. There it can be found without reading the rest of a message.
 const PLAIN_ID = String.raw`(0|[1-9]\d{0,14}|"[^"\\\x00-\x1f]{0,62}")`
