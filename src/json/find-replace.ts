@@ -71,7 +71,7 @@ function itemRangesWithin(text: string, start: number): readonly JsonRange[] {
 }
 
 /** Decodes the string in a range. */
-export function decodeString(text: string, { start, end }: JsonRange): string {
+function decodeString(text: string, { start, end }: JsonRange): string {
   const inner = text.slice(start + 1, end - 1)
   return inner.includes('\\') ? String(JSON.parse(`"${inner}"`)) : inner
 }
