@@ -1,15 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { missAsText } from '../match/miss/report.ts'
 import { serverName, serverNameFromUrl } from '../record/server-name.ts'
 import { serveCommandLine } from '../serve/suggested-commands.ts'
 import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import { createServedRecording } from '../serve/http/served-recording.ts'
 import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
-import { sessionPlayerOptions, type ServeOptions } from '../serve/serve-options.ts'
+import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/serve-stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import { recordedHttpSessions, RecordedEndpoint, type EndpointRecording } from './recorded-endpoint.ts'
+import { fetchFromTape } from './recorded-endpoint.ts'
 import type { ServerHooks } from './hooks.ts'
 import {
   nthConnection,
@@ -44,31 +46,23 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
     onFetch: ({ endpoint, fetch }) => {
       const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
       if (!isMeant(server)) return fetch
-      let part: ServerOnTape | undefined
-      const played = new RecordedEndpoint(async () => {
-        part = await tapes.findServer(queryForUrl(endpoint))
-        return endpointRecordingFor(part, name)
+      return fetchFromTape(endpoint, async () => {
+        const part = await tapes.findServer(queryForUrl(endpoint))
+        const recording = createServedRecording({
+          options: serveOptions(part, name),
+          newId: randomUUID,
+          commandFor: (loosening) => serveCommandLine(name, part.server, loosening),
+        })
+        // A server over HTTP does not know when its last client has left.
+        process.once('exit', () => reportDrift(part, recording.drift()))
+        return recording
       })
-      // A server over HTTP does not know when its last client has left.
-      process.once('exit', () => played.drifts().forEach((drift) => part && reportDrift(part, drift)))
-      return played.fetch
     },
   }
 }
 
-function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions {
+function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions & ServerOnTape {
   return { tape, name, server, onMiss: (miss) => say(missAsText(miss)) }
-}
-
-function endpointRecordingFor(part: ServerOnTape, name: string): EndpointRecording {
-  const options = serveOptions(part, name)
-  return {
-    cast: recordedHttpSessions(part),
-    playing: (turns) =>
-      sessionPlayerOptions({ ...options, tape: { ...part.tape, turns } }, (loosening) =>
-        serveCommandLine(name, part.server, loosening),
-      ),
-  }
 }
 
 function reportDrift({ tape, server }: ServerOnTape, drift: Drift): void {

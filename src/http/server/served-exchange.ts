@@ -4,9 +4,9 @@ import type { RawHeaders } from '../headers.ts'
 /** Headers by their lower-case names. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** A POST that was read whole. */
+/** A request that was read whole. */
 interface FastRequest {
-  readonly method: 'POST'
+  readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly rawHeaders: RawHeaders
