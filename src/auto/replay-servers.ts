@@ -5,13 +5,13 @@ import { missAsText } from '../match/miss/report.ts'
 import { serverName, serverNameFromUrl } from '../record/server-name.ts'
 import { serveCommandLine } from '../serve/suggested-commands.ts'
 import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import { serveFetch } from '../serve/http/serve-fetch.ts'
 import { createServedRecording } from '../serve/http/served-recording.ts'
 import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
 import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/serve-stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import { fetchFromTape } from './recorded-endpoint.ts'
 import type { ServerHooks } from './hooks.ts'
 import {
   nthConnection,
@@ -46,7 +46,7 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
     onFetch: ({ endpoint, fetch }) => {
       const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
       if (!isMeant(server)) return fetch
-      return fetchFromTape(endpoint, async () => {
+      return serveFetch(endpoint, async () => {
         const part = await tapes.findServer(queryForUrl(endpoint))
         const recording = createServedRecording({
           options: serveOptions(part, name),

@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest'
-import type { AnyFetch } from '../record/in-process/record-fetch.ts'
-import { createServedRecording } from '../serve/http/served-recording.ts'
-import { callOf, client, ENVELOPE, HANDSHAKE, server, tapeOf, type Said } from '../../test/support/tape-of.ts'
-import { fetchFromTape } from './recorded-endpoint.ts'
+import { createServedRecording } from './served-recording.ts'
+import {
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../../test/support/tape-of.ts'
+import { serveFetch } from './serve-fetch.ts'
 
 const URL_OF_SERVER = new URL('http://recorded.test/mcp')
 const STREAM = { accept: 'text/event-stream' }
 const LIST_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 
-function fetching(...said: readonly Said[]): AnyFetch {
+function fetching(...said: readonly Said[]): ReturnType<typeof serveFetch> {
   const tape = tapeOf(...said)
   let ids = 0
   const recording = createServedRecording({
@@ -16,7 +23,7 @@ function fetching(...said: readonly Said[]): AnyFetch {
     newId: () => `session-${++ids}`,
     commandFor: () => '',
   })
-  return fetchFromTape(URL_OF_SERVER, () => Promise.resolve(recording))
+  return serveFetch(URL_OF_SERVER, () => Promise.resolve(recording))
 }
 
 function post(message: object, headers: Record<string, string> = {}): RequestInit {
@@ -37,7 +44,7 @@ const INITIALIZE = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
 }
 
-async function startSession(fetch: AnyFetch): Promise<Record<string, string>> {
+async function startSession(fetch: ReturnType<typeof serveFetch>): Promise<Record<string, string>> {
   const response = await fetch(URL_OF_SERVER, post(INITIALIZE))
   expect(await response.json()).toMatchObject({ id: 1 })
   return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' }

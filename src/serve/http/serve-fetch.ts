@@ -1,15 +1,16 @@
 import { EventEmitter, setMaxListeners } from 'node:events'
-import type { ServedHandler, ServedRequest, ServedResponse } from '../http/server/served-exchange.ts'
-import type { AnyFetch } from '../record/in-process/record-fetch.ts'
-import type { ServedRecording } from '../serve/http/served-recording.ts'
-import { SseEndpoint } from '../serve/http/sse-endpoint.ts'
-import { StreamableEndpoint } from '../serve/http/streamable-endpoint.ts'
+import type { ServedHandler, ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedRecording } from './served-recording.ts'
+import { SseEndpoint } from './sse-endpoint.ts'
+import { StreamableEndpoint } from './streamable-endpoint.ts'
+
+type ServeFetch = (target: string | URL, init?: RequestInit) => Promise<Response>
 
 /**
  * Returns a `fetch` that answers the requests to one URL from a tape. The rules are those of `reelay serve --http` and `--sse`,
  * but no socket is opened. `find` looks for the server on the tape; if it fails, every fetch fails.
  */
-export function fetchFromTape(endpoint: URL, find: () => Promise<ServedRecording>): AnyFetch {
+export function serveFetch(endpoint: URL, find: () => Promise<ServedRecording>): ServeFetch {
   let handler: Promise<ServedHandler> | undefined
   return async (target, init = {}) => {
     init.signal?.throwIfAborted()
