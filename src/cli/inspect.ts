@@ -12,7 +12,7 @@ import { withBindingsFilePath, readBindingsForTape } from '../store/companion-fi
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { openTape, readTape, type TapeReader } from '../store/file/read.ts'
-import { forecastFaults } from '../faults/session-faults.ts'
+import { forecastFaults } from '../faults/fault-rules.ts'
 import { readFaultsFile } from './serve/play-options.ts'
 import { printChunks } from './output/print.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'

@@ -9,7 +9,7 @@ import { exitLike } from './signals.ts'
 import { ReelayError } from '../errors.ts'
 import { runWithInheritedStdio } from '../link/process/run-inherited.ts'
 import { labelsToEnv } from '../record/tape-header.ts'
-import { lastTapeNumber } from '../store/file/create.ts'
+import { lastTapeNumber } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeFaultRule, parseFaultRules } from './fault-rules.ts'
-import { SessionFaults } from './session-faults.ts'
+import { describeFaultRule, parseFaultRules, SessionFaults } from './fault-rules.ts'
 
 test.each([
   [{ tool: 'search' }, 'faults[0]: a fault needs exactly one kind'],

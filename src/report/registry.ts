@@ -1,4 +1,4 @@
-import { formatForecast, type FaultForecast } from '../faults/session-faults.ts'
+import { formatForecast, type FaultForecast } from '../faults/fault-rules.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../replay/steps/step.ts'
 import { bindingsAsJson, bindingsAsText, bindingsAsYaml, type TapeBindings } from './bindings.ts'

@@ -2,15 +2,17 @@ import { replaceValue } from '../json/find-replace.ts'
 import { parseJson, isObject } from '../json/parse.ts'
 import { formatPath, parsePath, EVERY_ITEM, type PathPattern } from '../json/path.ts'
 import { INTERNAL_ERROR, parseRpcError, type ResponsePayload, type RpcError } from '../protocol/message.ts'
-import { type MethodCall, type RequestSelector, parseSelector } from '../faults/request-selector.ts'
 import {
+  type MethodCall,
+  type RequestSelector,
+  parseSelector,
   invalidSetting,
   locateInProgram,
   readEntries,
   requireKnownKeys,
   type EntryLocator,
   type RuleEntry,
-} from '../faults/rule-file.ts'
+} from '../faults/request-rules.ts'
 
 /** An answer of your own, which comes before everything on the tape. */
 export interface Override extends RequestSelector {

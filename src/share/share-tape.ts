@@ -1,10 +1,9 @@
 import { renameSync, rmSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
+import { member, parseJson } from '../json/parse.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import type { TapeWriter } from '../store/file/write.ts'
-import { createTape } from '../store/file/create.ts'
-import type { TapeReader } from '../store/file/read.ts'
-import { Vault, type VaultSummary } from '../store/vault.ts'
+import { SessionPlayer } from '../serve/player/session-player.ts'
+import { sessionPlayerOptions } from '../serve/serve-options.ts'
 import { countLeakedSecrets } from './find-secrets.ts'
 import {
   openTapeForRedaction,
@@ -12,7 +11,9 @@ import {
   writeRedactedTape,
   type TapeRedactionSummary,
 } from './redact-tape.ts'
-import { selfReplay, type SelfReplayResult } from './self-replay.ts'
+import { type TapeReader, openTape, loadTape } from '../store/file/read.ts'
+import { type TapeWriter, createTape } from '../store/file/write.ts'
+import { Vault, type VaultSummary } from '../store/vault.ts'
 
 interface TapeCopyOptions extends TapeRedactionOptions {
   readonly from: string
@@ -149,4 +150,45 @@ function hasSameAnswers(before: SelfReplayResult, after: SelfReplayResult, redac
 function unwritableError(path: string, error: unknown): ReelayError {
   const why = error instanceof Error ? error.message : String(error)
   return new ReelayError('TAPE_UNWRITABLE', `${path} cannot be written: ${why}`, { cause: error })
+}
+
+/** What a tape answers when its own client messages are sent to it. */
+export interface SelfReplayResult {
+  readonly servers: readonly string[]
+  readonly answered: number
+  readonly misses: number
+  /** Everything the recorded servers sent, server by server. Misses are counted, not listed. */
+  readonly serverMessages: readonly string[]
+}
+
+/** Serves a tape, or the part of some servers, to its own recorded client: sends each client message again, in order. */
+export async function selfReplay(path: string, only?: readonly string[]): Promise<SelfReplayResult> {
+  const tape = await loadTape(path)
+  const servers = only ?? Object.keys(tape.header.servers)
+  const serverMessages: string[] = []
+  const totals = { answered: 0, misses: 0 }
+  for (const server of servers) {
+    const player = new SessionPlayer({
+      ...sessionPlayerOptions({ tape, server }, () => ''),
+      send: (text) => void (isMissResponse(text) || serverMessages.push(text)),
+    })
+    player.start()
+    for (const text of await clientMessagesTo(path, server)) player.handleText(text)
+    const { answered, misses } = player.drift()
+    totals.answered += answered
+    totals.misses += misses.length
+  }
+  return { servers, ...totals, serverMessages }
+}
+
+/** Recognises a miss, whose text names the served file and therefore differs between a tape and its copy. */
+function isMissResponse(text: string): boolean {
+  return member(member(member(parseJson(text), 'error'), 'data'), 'kind') === 'replay_miss'
+}
+
+async function clientMessagesTo(path: string, server: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for await (const frame of (await openTape(path)).frames())
+    if (frame.kind === 'message' && frame.dir === 'c2s' && frame.server === server) texts.push(frame.text)
+  return texts
 }

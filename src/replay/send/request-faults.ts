@@ -5,8 +5,8 @@ import {
   toFaultRules,
   type FaultRule,
   type FaultSetting,
+  SessionFaults,
 } from '../../faults/fault-rules.ts'
-import { SessionFaults } from '../../faults/session-faults.ts'
 import { parseJson, member } from '../../json/parse.ts'
 import { replaceId } from '../../protocol/find-id.ts'
 import { responseText } from '../../protocol/message.ts'

@@ -4,7 +4,7 @@ import { createClientRedaction } from '../redaction/client-redaction.ts'
 import type { ServeOptions } from '../serve-options.ts'
 import { Passthrough } from './passthrough.ts'
 import { isCi } from './upstream.ts'
-import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../../store/file/append-episode.ts'
+import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../../store/file/rewrite.ts'
 
 interface PassthroughServerOptions {
   /** The way to the live server, gone once for each client. */

@@ -1,6 +1,62 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { DigitCounter, writeMilliseconds } from './write.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTape, DigitCounter, writeMilliseconds } from './write.ts'
+
+function folder(...files: string[]): string {
+  const path = mkdtempSync(join(tmpdir(), 'reelay-test-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  for (const file of files) writeFileSync(join(path, file), '')
+  return path
+}
+
+function createdIn(path: string, name: string): string {
+  const writer = createTape(join(path, name))
+  writer.close()
+  return basename(writer.path)
+}
+
+test('a name that is taken gets the number after the highest there is', () => {
+  const taken = [
+    'a.tape.jsonl',
+    'a-2.tape.jsonl',
+    'a-41.tape.jsonl',
+    'a-x.tape.jsonl',
+    'a-99.txt',
+    'ab-77.tape.jsonl',
+  ]
+  const path = folder(...taken)
+  expect([createdIn(path, 'a.tape.jsonl'), createdIn(path, 'a.tape.jsonl')]).toEqual([
+    'a-42.tape.jsonl',
+    'a-43.tape.jsonl',
+  ])
+  expect(readdirSync(path)).toHaveLength(taken.length + 2)
+})
+
+test('a name without an ending is numbered too, and a free one is taken as it is', () => {
+  const path = folder('b', 'c-5.jsonl')
+  expect([createdIn(path, 'b'), createdIn(path, 'c.jsonl')]).toEqual(['b-2', 'c.jsonl'])
+})
+
+test('folders that are not there are made', () => {
+  const path = folder()
+  expect(createdIn(join(path, 'a', 'b'), 'c.jsonl')).toBe('c.jsonl')
+})
+
+test.skipIf(process.platform === 'win32')('only their owner can enter folders that are made', () => {
+  const path = folder()
+  createdIn(join(path, 'a', 'b'), 'c.jsonl')
+  expect(['a', 'a/b'].map((name) => statSync(join(path, name)).mode & 0o777)).toEqual([0o700, 0o700])
+})
+
+test.runIf(process.platform === 'linux')(
+  'where no folder can be made, that is an error and no end of trying',
+  () => {
+    expect(() => createTape('/proc/no-such-folder/a.tape.jsonl')).toThrow(/ENOENT|EACCES|EPERM/)
+  },
+)
 
 test('the digits are those of the number, over every carry', () => {
   const counter = new DigitCounter()

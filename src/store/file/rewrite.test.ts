@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { appendEpisode, type EpisodeMessage } from './append-episode.ts'
+import { appendEpisode, type EpisodeMessage } from './rewrite.ts'
 import { loadTape } from './read.ts'
 import { costlyCases } from '../../../test/support/cases.ts'
 
