@@ -17,9 +17,7 @@ test('every recorded request that was skipped, every miss and every note has its
   const drift: Drift = {
     answered: 1,
     leftOver: [{ ...request, frame: 14 }],
-    misses: [
-      { reason: 'UNKNOWN_TOOL', why: '', asked: request, tape: '', nearest: [], annotations: [], fixes: [] },
-    ],
+    misses: [{ reason: 'UNKNOWN_TOOL', why: '', request, tape: '', nearest: [], annotations: [], fixes: [] }],
     notes: ['the client sent notifications/odd, which is not on the tape'],
   }
   expect(formatDrift(drift)).toMatchInlineSnapshot(`

@@ -36,7 +36,7 @@ export function formatDrift(drift: Drift, { request: shown, text }: ReportView =
     ...limitedLines(wentLive, (asked) => `WENT LIVE, not on the tape: ${describeRequest(shown(asked))}`),
     ...limitedLines(faults, (fault) => `fault: ${fault}`),
     ...limitedLines(leftOver, (request, place) => leftOverLine(shown(request), causes[place])),
-    ...limitedLines(misses, ({ reason, asked }) => `missed: ${reason} ${describeRequest(asked)}`),
+    ...limitedLines(misses, ({ reason, request }) => `missed: ${reason} ${describeRequest(request)}`),
     ...limitedLines(notes, (note) => `note: ${note}`),
   ]
     .map((line) => escapeControlChars(text(line)))

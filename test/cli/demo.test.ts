@@ -42,12 +42,12 @@ test('the demo records a session, ends the server, plays the same answers, shows
     5. Miss. "Bergen" was never recorded, only "Oslo". Reelay reports a miss instead of guessing:
        REPLAY MISS  tools/call weather   tape: demo.tape.jsonl
        why          ARGUMENT_DRIFT: same tool, 1 of 2 fields differs
-       asked        tools/call weather {"city":"Bergen"}
+       request      tools/call weather {"city":"Bergen"}
        nearest      #<n>, distance 0.50, recorded <date>, used 0 of 1 times
          ~ params.arguments.city   recorded "Oslo"   got "Bergen"
          = params.name
        next         #<n> tools/call weather {"city":"Oslo"}
-       fix one      ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --as ignore --tool weather
+       fixes        ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --as ignore --tool weather
                     for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
                     record a new tape                    reelay record -- <server>
        The client received it as a JSON-RPC error, and \`reelay serve\` exited with code 1.

@@ -84,12 +84,12 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
     "reelay serve: TAPE, 4 exchanges, legacy 2025-11-25
     REPLAY MISS  tools/call search   tape: TAPE
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
-    asked        tools/call search {"limit":20,"q":"cats"}
+    request      tools/call search {"limit":20,"q":"cats"}
     nearest      #4, distance 0.17, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q
     next         #4 tools/call search {"limit":10,"q":"cats"}
-    fix one      ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
+    fixes        ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
                  for this run only                    reelay serve TAPE --ignore params.arguments.limit
     reelay serve: 3 requests answered, 1 miss, 1 left over
     skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
@@ -112,7 +112,7 @@ test('a request asked once too often is exhausted, and --permissive accepts it',
   const { lines, code } = await serve.end()
   const { message, data } = JSON.parse(lines[1] ?? '').error
   expect(message).toBe(
-    'REPLAY MISS EXHAUSTED: tools/call count {}: already used 1 of 1 times; nothing is left on the tape',
+    'REPLAY MISS EXHAUSTED: tools/call count {}: already used 1 of 1 times; every recorded request has been used',
   )
   expect(data.accept).toBe(`reelay serve ${path} --permissive`)
   expect(code).toBe(1)
@@ -143,7 +143,7 @@ test('--match sequential refuses what comes too early, as out of order, and the 
   serve.say(...OPENING, callOf(1, 'count', {}))
   const { lines, code } = await serve.end()
   expect(JSON.parse(lines[1] ?? '').error.message).toBe(
-    'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #6, but the tape has #4 tools/call search {"limit":10,"q":"cats"} first; next expected: #4 tools/call search {"limit":10,"q":"cats"}',
+    'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #6, but #4 tools/call search {"limit":10,"q":"cats"} comes first; next expected: #4 tools/call search {"limit":10,"q":"cats"}',
   )
   expect(code).toBe(1)
 })

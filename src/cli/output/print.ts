@@ -68,7 +68,7 @@ export function colourMissReport(report: string): string {
     [/^REPLAY MISS/, 'red'],
     [/^ {2}~.*/, 'yellow'],
     [/^ {2}=.*/, 'dim'],
-    [/^fix one.*/, 'green'],
+    [/^fixes.*/, 'green'],
     [/^ {13}.*/, 'green'],
     [/^\w+/, 'cyan'],
   ])

@@ -1,112 +1,110 @@
 import { formatPath, parsePath, type PathPattern, valueAtPath } from '../../json/path.ts'
+import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
+import type { ClientCall } from '../../tape/turns.ts'
+import { quoteShellWord, quoteTapeArgument } from '../../text.ts'
 import type { Comparison, RequestTimes } from '../comparisons/comparison.ts'
 import { ignoreKind } from '../comparisons/ignore.ts'
 import { relativeDateKind } from '../comparisons/relative-date.ts'
 import { caseInsensitiveKind, trimKind } from '../comparisons/text.ts'
 import { unorderedKind } from '../comparisons/unordered.ts'
-import type { RequestUsage } from '../matcher.ts'
+import type { Matcher, RequestUsage } from '../matcher.ts'
+import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import type { RequestKind } from '../request-index.ts'
+import { isConsentPath } from '../request-key.ts'
+import type { MatchRule, MatchRuleScope } from '../rules.ts'
 import type { NearestRequest, TapeLookup } from './nearest.ts'
 import type { MissDiagnosis, MissContext } from './reasons.ts'
-import { quoteShellWord, quoteTapeArgument } from '../../text.ts'
-import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
-import { isConsentPath } from '../request-key.ts'
-import { type ClientCall } from '../../tape/turns.ts'
-import type { MatchRule, MatchRuleScope } from '../rules.ts'
-import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 
-/** One way to have the request answered, ready to paste, and what else it would change. */
+/** A command, ready to paste, that would make the tape answer a request. */
 export interface Fix {
-  /** Whether it holds from now on, for one run, or makes another tape. */
+  /** `store` keeps a rule beside the tape, `run` applies to one run, `record` makes a new tape. */
   readonly kind: 'store' | 'run' | 'record'
   readonly what: string
   readonly command: string
+  /** A side effect of the fix. */
   readonly note?: string
 }
 
-interface FixContext extends RuleTrialContext {
+export interface FixOptions {
   /** The tape as the user named it. */
   readonly tape: string
   /** The options of this run. */
-  readonly given: MatchOptions
-  /** How the user says these options: a command line, or a call of the library. */
-  readonly commandFor: (loosening: SuggestedMatchOptions) => string
-  /** How the tape was made, when it says. */
+  readonly given?: MatchOptions
+  /** Writes these options as a command line or as a call of the library. */
+  readonly commandFor: (options: SuggestedMatchOptions) => string
+  /** The command that records the tape again. Returns `undefined` if the tape does not contain it. */
   readonly recordCommand?: () => string | undefined
 }
 
-/** Ways to accept a miss, the most exact first. Each was tried: none is given that would leave the request a miss. */
-export function suggestFixes(asked: ClientCall, finding: MissDiagnosis, context: FixContext): readonly Fix[] {
+interface FixContext extends MissContext, FixOptions {
+  /** How many earlier misses came nearest to a recorded request, by its frame. They need answers too. */
+  readonly claims: ReadonlyMap<number, number>
+}
+
+/** Suggests ways to answer a request that missed, the most exact first. Only rules that were tried successfully are suggested. */
+export function suggestFixes(
+  request: ClientCall,
+  { reason, nearest: [nearest], onOtherServer }: MissDiagnosis,
+  context: FixContext,
+): readonly Fix[] {
   const run = (what: string, change: Partial<SuggestedMatchOptions>): readonly Fix[] => [
-    { kind: 'run', what, command: context.commandFor({ ...givenOptions(context), ...change }) },
+    { kind: 'run', what, command: context.commandFor({ ...currentOptions(context), ...change }) },
   ]
-  if (finding.reason === 'EXHAUSTED') return run('repeat the last answer', { permissive: true })
-  if (finding.reason === 'OUT_OF_ORDER') return run('accept any order', { match: 'method-and-params' })
-  if (finding.onOtherServer !== undefined)
-    return run('be that server', { server: finding.onOtherServer.server })
-  const [top] = finding.nearest
-  return [...(top === undefined ? [] : fixesForDifference(asked, top, context)), ...recordFixes(context)]
+  if (reason === 'EXHAUSTED') return run('repeat the last response', { permissive: true })
+  if (reason === 'OUT_OF_ORDER') return run('accept any order', { match: 'method-and-params' })
+  if (onOtherServer !== undefined) return run('serve that server', { server: onOtherServer.server })
+  const fixes = nearest === undefined ? [] : fixesForDifference(request, nearest, context)
+  const command = context.recordCommand?.()
+  return command === undefined ? fixes : [...fixes, { kind: 'record', what: 'record a new tape', command }]
 }
 
-function recordFixes({ recordCommand }: FixContext): readonly Fix[] {
-  const command = recordCommand?.()
-  return command === undefined ? [] : [{ kind: 'record', what: 'record a new tape', command }]
-}
-
-function givenOptions({
-  given: { match, rules = [], ignore = [], permissive = false },
-}: FixContext): SuggestedMatchOptions {
+function currentOptions({ given = {} }: FixContext): SuggestedMatchOptions {
+  const { match, rules = [], ignore = [], permissive = false } = given
   return { ...(match !== undefined && { match }), rules, ignore, permissive }
 }
 
-function fixesForDifference(asked: ClientCall, top: NearestRequest, context: FixContext): readonly Fix[] {
-  const scope = ruleScopeOf(asked)
-  const paths = pathsToIgnore(top)
-  const ignored = paths.map((path): MatchRule => ({ ...scope, path, comparison: ignoreKind.parse('') }))
-  const fitting = suggestRules(top, scope, { evidence: context.evidence, got: asked.params })
-  const accepted = tryRules(asked, top, ignored, context)
+function fixesForDifference(
+  request: ClientCall,
+  nearest: NearestRequest,
+  context: FixContext,
+): readonly Fix[] {
+  const tool = calledTool(request)
+  const scope: MatchRuleScope = { method: request.method, ...(tool !== undefined && { tool }) }
+  const paths = pathsToIgnore(nearest)
+  const ignoring = paths.map((path): MatchRule => ({ ...scope, path, comparison: ignoreKind.parse('') }))
+  const fitting = suggestRules(nearest, scope, { lookup: context.lookup, got: request.params })
+  const similar = similarRequests(request, context.matcher)
+  const [fittingTrial, ignoringTrial] = [fitting, ignoring].map((rules) =>
+    tryRules(request, nearest, rules, { ...context, similar }),
+  )
   return [
-    ...storedFixes(tryRules(asked, top, fitting, context), context),
-    ...storedFixes(accepted, context),
-    ...runFixes(accepted, paths, context),
+    ...storedFixes(fittingTrial, context),
+    ...storedFixes(ignoringTrial, context),
+    ...runFixes(ignoringTrial, paths, context),
   ]
-}
-
-function ruleScopeOf(asked: ClientCall): MatchRuleScope {
-  const tool = calledTool(asked)
-  return { method: asked.method, ...(tool !== undefined && { tool }) }
 }
 
 const MANY_DIFFERENCES = 6
 const ARGUMENT_DEPTH = 3
 
-// Many differing fields are named by the few arguments that hold them, so that the advice stays short enough to paste.
+// If many fields differ, the arguments that contain them are ignored instead, so that the command stays short.
 function pathsToIgnore({ differences }: NearestRequest): readonly PathPattern[] {
   const paths = differences.map(({ path }) => path)
   if (paths.some(isConsentPath)) return []
   if (paths.length <= MANY_DIFFERENCES) return paths
-  const held = new Set(paths.map((path) => formatPath(path.slice(0, ARGUMENT_DEPTH))))
-  return [...held].map(parsePath)
+  const parents = new Set(paths.map((path) => formatPath(path.slice(0, ARGUMENT_DEPTH))))
+  return [...parents].map(parsePath)
 }
 
-function storedFixes(found: RuleTrial | undefined, { tape, index }: FixContext): readonly Fix[] {
-  if (found === undefined || (found.isShort && !index.permissive)) return []
-  const { what, command } = matchAddCommands(tape, found.rules)
-  return [{ kind: 'store', what, command, ...mergeNote(found) }]
+function storedFixes(trial: RuleTrial | undefined, { tape, matcher }: FixContext): readonly Fix[] {
+  if (trial === undefined || (trial.isShort && !matcher.permissive)) return []
+  const kinds = [...new Set(trial.rules.map(({ comparison }) => comparison.text))]
+  const what = `${kinds.map(describeComparison).join(', ')}, from now on`
+  const command = kinds.map((kind) => matchAddCommand(tape, kind, trial.rules)).join(' && ')
+  return [{ kind: 'store', what, command, ...mergeNote(trial) }]
 }
 
-/** The commands that store rules of one scope beside a tape, and what they do in a few words. */
-function matchAddCommands(
-  tape: string,
-  rules: readonly MatchRule[],
-): { readonly what: string; readonly command: string } {
-  const kinds = [...new Set(rules.map(({ comparison }) => comparison.text))]
-  return {
-    what: `${kinds.map(describeComparison).join(', ')}, from now on`,
-    command: kinds.map((kind) => matchAddCommand(tape, kind, rules)).join(' && '),
-  }
-}
-
+/** The command that stores the rules of one kind beside a tape. */
 function matchAddCommand(tape: string, kind: string, all: readonly MatchRule[]): string {
   const rules = all.filter(({ comparison }) => comparison.text === kind)
   return [
@@ -129,31 +127,31 @@ function describeComparison(kind: string): string {
 }
 
 function runFixes(
-  found: RuleTrial | undefined,
+  trial: RuleTrial | undefined,
   paths: readonly PathPattern[],
   context: FixContext,
 ): readonly Fix[] {
-  if (found === undefined) return []
-  const given = givenOptions(context)
-  const ignore = [...given.ignore, ...paths.map(formatPath)]
-  const command = context.commandFor({ ...given, ignore, permissive: given.permissive || found.isShort })
-  return [{ kind: 'run', what: 'for this run only', command, ...mergeNote(found) }]
+  if (trial === undefined) return []
+  const current = currentOptions(context)
+  const ignore = [...current.ignore, ...paths.map(formatPath)]
+  const command = context.commandFor({ ...current, ignore, permissive: current.permissive || trial.isShort })
+  return [{ kind: 'run', what: 'for this run only', command, ...mergeNote(trial) }]
 }
 
 function mergeNote({ merged }: RuleTrial): Pick<Fix, 'note'> {
   if (merged === 1) return {}
   return {
-    note: `${merged} different recorded requests then count as the same and are answered in recorded order`,
+    note: `${merged} different recorded requests then match each other and are used in recorded order`,
   }
 }
 
-/** Rules that accept differences for what they seem to be; whether they are enough is for a trial to say. */
+/** Rules that fit the kinds of the differences. They may not be enough, so they must be tried. */
 function suggestRules(
   { entry, differences }: NearestRequest,
   scope: MatchRuleScope,
-  { evidence, got }: { evidence: TapeLookup; got: unknown },
+  { lookup, got }: { lookup: TapeLookup; got: unknown },
 ): readonly MatchRule[] {
-  const times = evidence.timesOf(entry)
+  const times = lookup.timesOf(entry)
   const sides = { recorded: { params: entry.request.params }, got: { params: got } }
   const found = differences.map(({ path }) => suggestRuleAt(path, sides, times))
   return distinctRules(found.flatMap((rule) => (rule === undefined ? [] : [{ ...scope, ...rule }])))
@@ -166,7 +164,7 @@ interface SuggestionSides {
   readonly got: unknown
 }
 
-// The nearest to equality first.
+// The strictest comparison comes first.
 const VALUE_COMPARISONS: readonly Comparison[] = [trimKind, caseInsensitiveKind, relativeDateKind].map(
   (kind) => kind.parse(''),
 )
@@ -192,53 +190,49 @@ function distinctRules(rules: readonly MatchRule[]): readonly MatchRule[] {
   ]
 }
 
-interface RuleTrialContext extends MissContext {
-  /** How many earlier misses came nearest to a request, by its frame: they will want an answer too. */
-  readonly claims: ReadonlyMap<number, number>
-  /** The recorded requests that the same rules may govern; on a long tape to find them is work, to be done once. */
-  readonly others: () => readonly RequestUsage[]
-}
-
-/** Rules under which the request has an answer, and what they change besides. */
+/** Rules under which the request has an answer, and their side effects. */
 interface RuleTrial {
   readonly rules: readonly MatchRule[]
-  /** How many recorded requests, different until now, then count as the same. */
+  /** The number of different recorded requests that match each other under these rules. */
   readonly merged: number
-  /** Whether there are fewer answers than requests that want them. */
+  /** True if there are fewer answers than requests that need them. */
   readonly isShort: boolean
 }
 
 /** Tries rules on a request that missed. Returns `undefined` if it would still be a miss. */
 function tryRules(
-  asked: ClientCall,
+  live: ClientCall,
   { entry }: NearestRequest,
   rules: readonly MatchRule[],
-  { matching, evidence, claims, index, others: governed }: RuleTrialContext,
+  {
+    comparer,
+    lookup,
+    claims,
+    matcher,
+    similar,
+  }: FixContext & { readonly similar: () => readonly RequestUsage[] },
 ): RuleTrial | undefined {
-  const looser = matching.withRules(rules)
-  const isAnswered = (other: RequestUsage): boolean =>
-    looser.answers(other.request, asked, evidence.timesOf(other))
-  if (rules.length === 0 || !isAnswered(entry)) return undefined
-  const others = governed().filter(({ request }) => request.frame !== entry.request.frame)
-  const merged = [entry, ...others.filter(isAnswered)]
-  if (matching.strategy.inOrder && !merged.some(({ frame }) => frame === index.next()?.frame))
+  const looser = comparer.withRules(rules)
+  const isAnswer = (usage: RequestUsage): boolean =>
+    looser.answers(usage.request, live, lookup.timesOf(usage))
+  if (rules.length === 0 || !isAnswer(entry)) return undefined
+  const others = similar().filter(({ request }) => request.frame !== entry.request.frame)
+  const merged = [entry, ...others.filter(isAnswer)]
+  if (comparer.strategy.inOrder && !merged.some(({ frame }) => frame === matcher.next()?.frame))
     return undefined
-  const answers = sum(merged, (other) => other.answers)
-  const wanted = sum(merged, (other) => other.used + (claims.get(other.request.frame) ?? 0)) + 1
-  return { rules, merged: merged.length, isShort: wanted > answers }
+  const answers = sum(merged, (usage) => usage.answers)
+  const needed = sum(merged, ({ used, request }) => used + (claims.get(request.frame) ?? 0)) + 1
+  return { rules, merged: merged.length, isShort: needed > answers }
 }
 
 const MOST_TRIED = 1_000
 
-/** Finds the recorded requests of the same tool when they are first asked for. */
-export function similarRequests(
-  asked: ClientCall,
-  index: RuleTrialContext['index'],
-): RuleTrialContext['others'] {
+/** Finds the recorded requests that the same rules apply to. They are searched once, because it is slow on a long tape. */
+function similarRequests(request: ClientCall, matcher: Matcher): () => readonly RequestUsage[] {
   let found: readonly RequestUsage[] | undefined
   const accepts = ({ method, name }: RequestKind): boolean =>
-    method === asked.method && name === toolOrPromptName(asked)
-  return () => (found ??= index.entries({ accepts, like: asked }).slice(0, MOST_TRIED))
+    method === request.method && name === toolOrPromptName(request)
+  return () => (found ??= matcher.entries({ accepts, like: request }).slice(0, MOST_TRIED))
 }
 
 function sum<T>(items: readonly T[], count: (item: T) => number): number {

@@ -31,13 +31,13 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
   expect(missAsText(miss)).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
-    asked        tools/call search {"limit":20,"q":"cats","sort":"new"}
+    request      tools/call search {"limit":20,"q":"cats","sort":"new"}
     nearest      #4 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q, params.arguments.sort
     others       #6, distance 0.57, used 0 of 1 times
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search
+    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search
                  for this run only                    accept params.arguments.limit"
   `)
   expect(missAsError(miss)).toMatchInlineSnapshot(`
@@ -126,17 +126,20 @@ test('a request used up says how often it was used, and --permissive accepts it'
   expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
     why          EXHAUSTED: already used 1 of 1 times
-    asked        tools/call count {}
+    request      tools/call count {}
     nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
       = params.name, params.arguments
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    fix one      repeat the last answer   accept  permissively"
+    fixes        repeat the last response   accept  permissively"
   `)
 })
 
 test('a call that names no tool is told so', () => {
   const { reason, why } = runOf(SEARCHES).missOf('tools/call', {})
-  expect([reason, why]).toEqual(['ARGUMENT_DRIFT', 'it names no tool; recorded tools: search, count'])
+  expect([reason, why]).toEqual([
+    'ARGUMENT_DRIFT',
+    'the request names no tool; recorded tools: search, count',
+  ])
 })
 
 test('a tool that was never called has nothing to be compared with', () => {
@@ -144,7 +147,7 @@ test('a tool that was never called has nothing to be compared with', () => {
   expect(missAsText(miss)).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
     why          UNKNOWN_TOOL: no call of "delete" was recorded; recorded tools: search, count
-    asked        tools/call delete {"q":"cats"}
+    request      tools/call delete {"q":"cats"}
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}"
   `)
   expect(missAsError(miss).data).toMatchInlineSnapshot(`
@@ -173,16 +176,16 @@ test('a tool that was never called has nothing to be compared with', () => {
   `)
 })
 
-test('a method that was never asked, an empty tape and a request without an answer each have their class', () => {
+test('a method that was never recorded, an empty tape and a request without an answer each have their class', () => {
   const run = runOf([...SEARCHES, client({ id: 9, method: 'resources/list' })])
   expect(whyOf(run.missOf('prompts/list'))).toMatchInlineSnapshot(
     `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
   )
   expect(whyOf(run.missOf('resources/list'))).toMatchInlineSnapshot(
-    `"UNANSWERED: the tape holds this request (#10) without an answer: the recording ended first, or none came"`,
+    `"UNANSWERED: recorded as #10, but the server did not respond before the recording ended"`,
   )
   expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
-    `"EMPTY_TAPE: the tape holds no request"`,
+    `"EMPTY_TAPE: the tape has no requests"`,
   )
 })
 
@@ -190,14 +193,14 @@ test('a request of the other era is told so instead of being compared', () => {
   expect(
     whyOf(runOf(SEARCHES).missOf('tools/call', { name: 'count', _meta: ENVELOPE })),
   ).toMatchInlineSnapshot(
-    `"ERA_MISMATCH: a modern request (it names its protocol version in _meta); the tape holds only legacy ones"`,
+    `"ERA_MISMATCH: a modern request (with a protocol version in _meta), but the tape has only legacy requests"`,
   )
   const modern = runOf([
     client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }),
     server({ id: 1, result: { tools: [], resultType: 'complete' } }),
   ])
   expect(whyOf(modern.missOf('tools/list'))).toMatchInlineSnapshot(
-    `"ERA_MISMATCH: a legacy request (it names no protocol version in _meta); the tape holds only modern ones"`,
+    `"ERA_MISMATCH: a legacy request (without a protocol version in _meta), but the tape has only modern requests"`,
   )
 })
 
@@ -214,11 +217,11 @@ test('one prompt is not compared with another, one resource is', () => {
   expect(missAsText(run.missOf('resources/read', { uri: 'file:///tmp/b2/x.md' }))).toMatchInlineSnapshot(`
     "REPLAY MISS  resources/read   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
-    asked        resources/read {"uri":"file:///tmp/b2/x.md"}
+    request      resources/read {"uri":"file:///tmp/b2/x.md"}
     nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read
+    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read
                  for this run only                    accept params.uri"
   `)
 })
@@ -275,12 +278,12 @@ test('a date that moved with the calendar is told so, and the rule that would fo
   expect(missAsText(miss)).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
-    asked        tools/call book {"on":"2026-11-29","seats":2}
+    request      tools/call book {"on":"2026-11-29","seats":2}
     nearest      #1, distance 0.06, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.on   recorded "2026-11-22"   got "2026-11-29"   looks like: today + 7 days
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-22","seats":2}
-    fix one      compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
+    fixes        compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
                  ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
                  for this run only                       accept params.arguments.on"
   `)
@@ -331,7 +334,7 @@ test('a value that the server made up is shown with the response that it came fr
 test('a handle that this tape never gave to the client is a class of its own', () => {
   const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
   expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
-    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server gave in #2; the client sent what this tape never gave it"`,
+    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server sent in #2; the client sent a value that is not from this tape"`,
   )
   expect(missAsError(miss).data.nearest[0]?.differences).toEqual([
     {
@@ -354,7 +357,7 @@ test('a request that another server of the tape was sent is told so', () => {
   const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
   expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
   expect(whyOf(miss)).toMatchInlineSnapshot(
-    `"WRONG_SERVER: this very request was recorded as #10, sent to the server "git" (compared)"`,
+    `"WRONG_SERVER: the same request was recorded as #10 for the server "git" (compared)"`,
   )
   expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
 })
@@ -363,12 +366,12 @@ test('out of order names what comes first, and is accepted where order does not 
   const run = runOf(SEARCHES, { match: 'sequential' })
   expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
-    why          OUT_OF_ORDER: recorded as #8, but the tape has #4 tools/call search {"limit":10,"q":"cats","sort":"new"} first
-    asked        tools/call count {}
+    why          OUT_OF_ORDER: recorded as #8, but #4 tools/call search {"limit":10,"q":"cats","sort":"new"} comes first
+    request      tools/call count {}
     nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
       = params.name, params.arguments
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    fix one      accept any order   accept method-and-params"
+    fixes        accept any order   accept method-and-params"
   `)
 })
 
@@ -385,12 +388,12 @@ test('a field that a rule compares is shown with the rule that it broke', () => 
   expect(missAsText(run.miss('book', { seats: 3, on: '2026-11-20' }))).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call book   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
-    asked        tools/call book {"on":"2026-11-20","seats":3}
+    request      tools/call book {"on":"2026-11-20","seats":3}
     nearest      #1, distance 0.03, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-20","seats":2}
-    fix one      ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
+    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
                  for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
   `)
 })
@@ -402,7 +405,7 @@ test('what the user agreed to is shown when it differs, and no fix is offered', 
   expect(missAsText(miss)).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
-    asked        tools/call delete
+    request      tools/call delete
     nearest      #1, distance 0.33, recorded 2026-11-15, used 0 of 1 times
       ~ params.inputResponses.sure.action   recorded "accept"   got "decline"
       = params.name, params.requestState
@@ -457,7 +460,7 @@ function runOf(
     return `accept ${words.join(' ')}${advice.permissive ? ' permissively' : ''}`
   }
   const explainer = new MissExplainer({
-    index,
+    matcher: index,
     tape: 'animals.tape.jsonl',
     turns: turnStoreOf(turns),
     ...times,
@@ -465,10 +468,10 @@ function runOf(
     commandFor,
   })
   const missOf = (method: string, params?: unknown): Miss => {
-    const asked = { server: 'demo', method, params }
-    const outcome = index.lookup(asked)
+    const request = { server: 'demo', method, params }
+    const outcome = index.lookup(request)
     if (outcome.kind === 'hit') throw new Error(`a hit: ${outcome.turn.response?.text}`)
-    return explainer.explain(asked, outcome)
+    return explainer.explain(request, outcome)
   }
   return {
     missOf,

@@ -14,7 +14,7 @@ const INDEX = new RecordingIndex(
   ).turns,
 )
 
-const RANKING = { matching: new RequestComparer(), evidence: { timesOf: () => ({ recorded: 0, live: 0 }) } }
+const RANKING = { comparer: new RequestComparer(), lookup: { timesOf: () => ({ recorded: 0, live: 0 }) } }
 
 test('the recorded requests come nearest first, in recorded order where they are as near', () => {
   expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([5, 7, 3, 1])
@@ -27,8 +27,8 @@ test('of two that are as near, the one with an answer left comes first', () => {
 })
 
 function ranked(args: object): readonly number[] {
-  const asked = { server: 'demo', method: 'tools/call', params: { name: 'read', arguments: args } }
-  return rankByDistance(asked, INDEX.entries(), RANKING).map(({ frame }) => frame)
+  const request = { server: 'demo', method: 'tools/call', params: { name: 'read', arguments: args } }
+  return rankByDistance(request, INDEX.entries(), RANKING).map(({ frame }) => frame)
 }
 
 const OPENED = [
@@ -42,6 +42,6 @@ test('a value comes from the first response that held it', () => {
   expect(findValueOrigin('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })
 })
 
-test('what was said after a request is not where its values come from', () => {
+test('a value that the server sent after the request is not its origin', () => {
   expect(findValueOrigin('h-78', SEARCH)).toBeUndefined()
 })

@@ -7,12 +7,12 @@ import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
 import { isObject, member } from '../../json/parse.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
-import type { Turn, RecordedMessage, ClientCall, TurnStore } from '../../tape/turns.ts'
+import type { RecordedMessage, ClientCall, TurnStore } from '../../tape/turns.ts'
 
-/** A recorded request that came near, and what keeps it from being the answer. */
+/** A recorded request that is similar to a live one, and how they differ. */
 export interface NearestRequest {
   readonly entry: RequestUsage
-  /** The recording that would be used next. */
+  /** The frame of the recording that would be used next. */
   readonly frame: number
   readonly distance: number
   readonly fields: number
@@ -21,17 +21,17 @@ export interface NearestRequest {
 }
 
 interface RankingContext {
-  readonly matching: RequestComparer
-  readonly evidence: Pick<TapeLookup, 'timesOf'>
+  readonly comparer: RequestComparer
+  readonly lookup: Pick<TapeLookup, 'timesOf'>
 }
 
-/** The recorded requests, nearest first; at the same distance an unused one comes before a spent one. */
+/** Sorts recorded requests by their distance. At the same distance, requests with answers left come first. */
 export function rankByDistance(
-  asked: ClientCall,
+  request: ClientCall,
   entries: readonly RequestUsage[],
   ranking: RankingContext,
 ): readonly NearestRequest[] {
-  const candidates = mostSimilar(asked, entries).map((entry) => toNearestRequest(entry, asked, ranking))
+  const candidates = mostSimilar(request, entries).map((entry) => toNearestRequest(entry, request, ranking))
   return candidates.toSorted(
     (a, b) => a.distance - b.distance || usedUpRank(a.entry) - usedUpRank(b.entry) || a.frame - b.frame,
   )
@@ -39,12 +39,12 @@ export function rankByDistance(
 
 function toNearestRequest(
   entry: RequestUsage,
-  asked: ClientCall,
-  { matching, evidence }: RankingContext,
+  request: ClientCall,
+  { comparer, lookup }: RankingContext,
 ): NearestRequest {
-  // Only rules look at the times, and to find them is a search.
-  const times = matching.rules.length === 0 ? { recorded: 0, live: 0 } : evidence.timesOf(entry)
-  return { entry, frame: entry.frame, ...matching.diff(entry.request, asked, times) }
+  // Only rules need the times, and finding them is slow.
+  const times = comparer.rules.length === 0 ? { recorded: 0, live: 0 } : lookup.timesOf(entry)
+  return { entry, frame: entry.frame, ...comparer.diff(entry.request, request, times) }
 }
 
 function usedUpRank({ used, answers }: RequestUsage): number {
@@ -53,10 +53,10 @@ function usedUpRank({ used, answers }: RequestUsage): number {
 
 const MOST_COMPARED = 60
 
-/** The few that are worth a look at every field: on a long tape most have nothing in common with the request. */
-function mostSimilar(asked: ClientCall, entries: readonly RequestUsage[]): readonly RequestUsage[] {
+/** Selects the requests that are compared field by field. On a long tape most have nothing in common with the live one. */
+function mostSimilar(request: ClientCall, entries: readonly RequestUsage[]): readonly RequestUsage[] {
   if (entries.length <= MOST_COMPARED) return entries
-  const got = argumentsOf(asked)
+  const got = argumentsOf(request)
   const rated = entries.map((entry) => ({ entry, shared: similarityScore(got, argumentsOf(entry.request)) }))
   rated.sort(
     (a, b) =>
@@ -87,7 +87,7 @@ interface TapeLookupOptions {
   readonly now: () => number
 }
 
-/** What a miss report looks up on the tape. */
+/** Finds turns and times on the tape for a miss report. */
 export class TapeLookup {
   readonly turns: TurnStore
   readonly #started: number
@@ -100,7 +100,7 @@ export class TapeLookup {
     this.#now = now
   }
 
-  /** Looked up when a rule asks for them: the recorded one stands on the tape. */
+  /** The recorded time is read from the tape only if a rule needs it. */
   timesOf(entry: RequestUsage): RequestTimes {
     const recordedAt = (): number => this.recordedAt(entry) ?? Number.NaN
     return {
@@ -111,19 +111,15 @@ export class TapeLookup {
     }
   }
 
-  /** In milliseconds since 1970; undefined when the tape does not say. */
+  /** When a request was recorded, in milliseconds since 1970. Returns `undefined` if the tape does not contain it. */
   recordedAt({ frame }: RequestUsage): number | undefined {
-    const at = this.#started + (this.turnAt(frame)?.trigger?.t ?? Number.NaN)
+    const place = this.placeOf(frame)
+    const sent = place === undefined ? undefined : this.turns.at(place)?.trigger?.t
+    const at = this.#started + (sent ?? Number.NaN)
     return Number.isNaN(at) ? undefined : at
   }
 
-  /** The turn that a request in this frame set off. */
-  turnAt(frame: number): Turn | undefined {
-    const place = this.placeOf(frame)
-    return place === undefined ? undefined : this.turns.at(place)
-  }
-
-  /** The place of the turn that a request in this frame set off. */
+  /** The place of the turn that the request in this frame began. */
   placeOf(frame: number): number | undefined {
     const place = findPlaceByFrame(this.turns, frame)
     if (place !== undefined) return place
@@ -136,7 +132,7 @@ export class TapeLookup {
   }
 }
 
-// The frames of most tapes are in order.
+// Binary search: the frames of most tapes are in order.
 function findPlaceByFrame(turns: TurnStore, frame: number): number | undefined {
   let low = 0
   let high = turns.size
@@ -148,42 +144,42 @@ function findPlaceByFrame(turns: TurnStore, frame: number): number | undefined {
   return low < turns.size && turns.summary(low).frame === frame ? low : undefined
 }
 
-// One look at the whole tape, at the first miss: on a long tape there should be no other.
+// Reads the whole tape, which is slow on a long one, so the result is kept.
 function placesByFrame(turns: TurnStore): ReadonlyMap<number, number> {
   const places = new Map<number, number>()
   for (let place = 0; place < turns.size; place++) places.set(turns.summary(place).frame, place)
   return places
 }
 
-/** What the tape knows of one value of a request. */
+/** A fact about one value of the nearest request. */
 export interface ValueAnnotation {
   readonly path: string
-  /** In words, what a value seems to be counted from: `today + 7 days`. */
+  /** How the value seems to be computed, for example `today + 7 days`. */
   readonly looksLike?: string
   /** The response that the recorded value came from. */
   readonly boundTo?: ValueOrigin
-  /** The recorded value, where it is the live one too. */
+  /** The recorded value, if the live one is equal. */
   readonly value?: unknown
-  /** The rule that compares it. */
+  /** The rule that applies to the value. */
   readonly rule?: string
 }
 
-/** What can be said of the values of the nearest request, beyond that they differ or not. */
+/** Finds facts about the values of the nearest request that help to explain the miss. */
 export function annotateValues(
   candidate: NearestRequest,
-  { evidence, matching }: { evidence: TapeLookup; matching: RequestComparer },
+  { lookup, comparer }: { lookup: TapeLookup; comparer: RequestComparer },
 ): readonly ValueAnnotation[] {
   const { request } = candidate.entry
-  const { rules } = matching.comparable(request)
+  const { rules } = comparer.comparable(request)
   const differing = candidate.differences.slice(0, MOST_ANNOTATIONS).map(({ path, recorded, got }) => ({
     path: formatPath(path),
-    ...relativeDateNote(recorded, got, candidate, evidence),
-    ...originNote(recorded, candidate, evidence),
+    ...relativeDateNote(recorded, got, candidate, lookup),
+    ...originNote(recorded, candidate, lookup),
     ...ruleNote(rules, path),
   }))
   const equal = candidate.equal.slice(0, MOST_ANNOTATIONS).map((path) => {
     const value = valueAtPath({ params: request.params }, path)
-    const bound = originNote(value, candidate, evidence)
+    const bound = originNote(value, candidate, lookup)
     return { path: formatPath(path), ...(bound.boundTo && { value, ...bound }) }
   })
   return [...differing, ...equal].filter((annotation) => Object.keys(annotation).length > 1)
@@ -200,10 +196,10 @@ function relativeDateNote(
   recorded: unknown,
   got: unknown,
   { entry }: NearestRequest,
-  evidence: TapeLookup,
+  lookup: TapeLookup,
 ): Pick<ValueAnnotation, 'looksLike'> {
   const moment = parseTimestamp(got)
-  const times = evidence.timesOf(entry)
+  const times = lookup.timesOf(entry)
   if (moment === undefined || relativeDateKind.parse('').distance(recorded, got, times) === undefined)
     return {}
   const days = Math.round(offsetFromNow(times.live, moment) / DAY)
@@ -217,14 +213,14 @@ function formatDays(days: number): string {
 function originNote(
   value: unknown,
   { entry, frame }: NearestRequest,
-  evidence: TapeLookup,
+  lookup: TapeLookup,
 ): Pick<ValueAnnotation, 'boundTo'> {
-  const place = evidence.placeOf(frame) ?? 0
-  const origin = findValueOrigin(value, { turns: evidence.turns, place, frame, server: entry.request.server })
+  const place = lookup.placeOf(frame) ?? 0
+  const origin = findValueOrigin(value, { turns: lookup.turns, place, frame, server: entry.request.server })
   return origin === undefined ? {} : { boundTo: origin }
 }
 
-/** Where a server made a value up: the frame of its response, and the path in it. */
+/** Where a server sent a generated value first: the frame of the response, and the path in it. */
 export interface ValueOrigin {
   readonly frame: number
   readonly path: PathPattern
@@ -232,13 +228,13 @@ export interface ValueOrigin {
 
 interface OriginSearch {
   readonly turns: TurnStore
-  /** The place of the request that the value stands in, and its frame. */
+  /** The place and the frame of the request that contains the value. */
   readonly place: number
   readonly frame: number
   readonly server: string
 }
 
-/** The first response before a request that holds this value, when the value looks like one that a server made up. */
+/** Finds the first response before a request that contains this value, if the value looks generated. */
 export function findValueOrigin(value: unknown, search: OriginSearch): ValueOrigin | undefined {
   if (!looksGenerated(value)) return undefined
   return placesContaining(JSON.stringify(value), search)
@@ -247,7 +243,7 @@ export function findValueOrigin(value: unknown, search: OriginSearch): ValueOrig
     .find((origin) => origin !== undefined)
 }
 
-/** From the request backwards: on a long tape what was said last is most likely what the client had it from. */
+/** Searches backwards from the request: on a long tape, the client most likely got the value from a recent response. */
 function placesContaining(needle: string, { turns, place, server }: OriginSearch): readonly number[] {
   const places: number[] = []
   let left = MOST_CHARACTERS
@@ -269,7 +265,7 @@ function originInTurn(place: number, value: string, { turns, frame }: OriginSear
   return path === undefined ? undefined : { frame: response.n, path }
 }
 
-// A search through everything that was ever answered must not keep a client waiting.
+// The client waits for the report, so the search through earlier responses is limited.
 const MOST_CHARACTERS = 16_000_000
 const MOST_TURNS = 4_096
 
@@ -278,7 +274,7 @@ function listsNames(method: string): boolean {
   return isOpeningMethod(method) || method === 'tools/list' || method === 'prompts/list'
 }
 
-/** Ids, cursors and URIs have digits in them, or are long; words that people write have neither. */
+/** Ids, cursors and URIs usually contain digits or are long, unlike words that people write. */
 function looksGenerated(value: unknown): value is string {
   return typeof value === 'string' && value.length >= 3 && (/\d/.test(value) || value.length >= 20)
 }

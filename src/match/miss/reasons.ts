@@ -16,63 +16,58 @@ import { type ClientCall, clientCallOf } from '../../tape/turns.ts'
 import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
 
-/** Names the reason class of a miss, and the recorded requests that can fairly be compared with it. */
-export function diagnoseMiss(asked: ClientCall, outcome: MissOutcome, context: MissContext): MissDiagnosis {
-  if (outcome.kind === 'exhausted') return diagnoseExhausted(asked, outcome.entry, context)
-  if (outcome.kind === 'out-of-order') return diagnoseOutOfOrder(asked, outcome.entry, context)
+/** Finds the reason for a miss, and the recorded requests that are worth comparing with the live one. */
+export function diagnoseMiss(request: ClientCall, outcome: MissOutcome, context: MissContext): MissDiagnosis {
+  if (outcome.kind === 'exhausted') return diagnoseExhausted(request, outcome.entry, context)
+  if (outcome.kind === 'out-of-order') return diagnoseOutOfOrder(request, outcome.entry, context)
   if (outcome.kind === 'unanswered') return diagnoseUnanswered(outcome.entry)
-  return diagnoseWrongServer(asked, context) ?? diagnoseUnknown(asked, context)
+  return diagnoseWrongServer(request, context) ?? diagnoseUnknown(request, context)
 }
 
-function diagnoseExhausted(asked: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
+function diagnoseExhausted(request: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
   const more =
-    entry.unanswered.length === 0 ? '' : `; ${entry.unanswered.length} more on the tape were never answered`
+    entry.unanswered.length === 0 ? '' : `; ${entry.unanswered.length} more on the tape have no response`
   const why = `already used ${entry.used} of ${entry.answers} times${more}`
-  return comparableMiss('EXHAUSTED', why, rankByDistance(asked, [entry], context))
+  return diagnosis('EXHAUSTED', why, rankByDistance(request, [entry], context))
 }
 
-function diagnoseOutOfOrder(asked: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
-  const next = context.index.next()
+function diagnoseOutOfOrder(request: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
+  const next = context.matcher.next()
   const first =
-    next === undefined ? 'nothing is due' : `the tape has #${next.frame} ${describeRequest(next)} first`
-  return comparableMiss(
+    next === undefined ? 'no request is expected' : `#${next.frame} ${describeRequest(next)} comes first`
+  return diagnosis(
     'OUT_OF_ORDER',
     `recorded as #${entry.frame}, but ${first}`,
-    rankByDistance(asked, [entry], context),
+    rankByDistance(request, [entry], context),
   )
 }
 
-function diagnoseWrongServer(asked: ClientCall, context: MissContext): MissDiagnosis | undefined {
-  const onOtherServer = findOnOtherServer(asked, context)
+function diagnoseWrongServer(request: ClientCall, context: MissContext): MissDiagnosis | undefined {
+  const onOtherServer = findOnOtherServer(request, context)
   if (onOtherServer === undefined) return undefined
-  const why = `this very request was recorded as #${onOtherServer.frame}, sent to the server "${onOtherServer.server}"`
-  return { ...incomparableMiss('WRONG_SERVER', why), onOtherServer }
+  const why = `the same request was recorded as #${onOtherServer.frame} for the server "${onOtherServer.server}"`
+  return { ...diagnosis('WRONG_SERVER', why), onOtherServer }
 }
 
 function diagnoseUnanswered({ unanswered: frames, cut }: RequestUsage): MissDiagnosis {
-  const places = frames.map((frame) => `#${frame}`).join(', ')
-  if (cut.length > 0)
-    return incomparableMiss(
-      'UNANSWERED',
-      `the tape holds this request (${places}), and of its answer only the beginning: record it without --cut`,
-    )
-  return incomparableMiss(
-    'UNANSWERED',
-    `the tape holds this request (${places}) without an answer: the recording ended first, or none came`,
-  )
+  const recorded = `recorded as ${frames.map((frame) => `#${frame}`).join(', ')}`
+  const why =
+    cut.length > 0
+      ? 'but only the beginning of the response was kept: record it again without --cut'
+      : 'but the server did not respond before the recording ended'
+  return diagnosis('UNANSWERED', `${recorded}, ${why}`)
 }
 
-/** Why a request is not on the tape, and what came nearest to it. */
-function diagnoseUnknown(asked: ClientCall, context: MissContext): MissDiagnosis {
-  const kinds = context.index.kinds().filter(({ server }) => server === asked.server)
-  if (kinds.length === 0) return incomparableMiss('EMPTY_TAPE', 'the tape holds no request')
-  const ofMethod = kinds.filter(({ method }) => method === asked.method)
-  const era = requestEra(asked)
+function diagnoseUnknown(request: ClientCall, context: MissContext): MissDiagnosis {
+  const kinds = context.matcher.kinds().filter(({ server }) => server === request.server)
+  if (kinds.length === 0) return diagnosis('EMPTY_TAPE', 'the tape has no requests')
+  const ofMethod = kinds.filter(({ method }) => method === request.method)
+  const era = requestEra(request)
   if (era !== undefined && hasOnlyOtherEras(era, ofMethod.length > 0 ? ofMethod : kinds))
-    return incomparableMiss('ERA_MISMATCH', ERA_MISMATCH_TEXT[era])
-  if (ofMethod.length === 0) return unknownMethod(asked, kinds)
+    return diagnosis('ERA_MISMATCH', ERA_MISMATCH_TEXT[era])
+  if (ofMethod.length === 0) return unknownMethod(request, kinds)
   return diagnoseKnownMethod(
-    asked,
+    request,
     ofMethod.filter((kind) => kind.era === era),
     context,
   )
@@ -85,41 +80,41 @@ function hasOnlyOtherEras(era: Era, kinds: readonly RequestKind[]): boolean {
 }
 
 const ERA_MISMATCH_TEXT: Readonly<Record<Era, string>> = {
-  modern: 'a modern request (it names its protocol version in _meta); the tape holds only legacy ones',
-  legacy: 'a legacy request (it names no protocol version in _meta); the tape holds only modern ones',
+  modern: 'a modern request (with a protocol version in _meta), but the tape has only legacy requests',
+  legacy: 'a legacy request (without a protocol version in _meta), but the tape has only modern requests',
 }
 
-function unknownMethod(asked: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
+function unknownMethod(request: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
   const methods = kinds.map(({ method }) => method)
-  return incomparableMiss(
-    'UNKNOWN_METHOD',
-    `no ${asked.method} was recorded; ${listNames('methods', methods)}`,
-  )
+  return diagnosis('UNKNOWN_METHOD', `no ${request.method} was recorded; ${listNames('methods', methods)}`)
 }
 
 function diagnoseKnownMethod(
-  asked: ClientCall,
+  request: ClientCall,
   kinds: readonly RequestKind[],
   context: MissContext,
 ): MissDiagnosis {
-  const ofName = kinds.filter(({ name }) => name === toolOrPromptName(asked))
-  if (ofName.length === 0) return unknownName(asked, kinds)
+  const ofName = kinds.filter(({ name }) => name === toolOrPromptName(request))
+  if (ofName.length === 0) return unknownName(request, kinds)
   const nearest = rankByDistance(
-    asked,
-    context.index.entries({ accepts: (kind) => ofName.some((one) => isSameKind(one, kind)), like: asked }),
+    request,
+    context.matcher.entries({
+      accepts: (kind) => ofName.some((one) => isSameKind(one, kind)),
+      like: request,
+    }),
     context,
   )
   const [top] = nearest
   const annotations = top === undefined ? [] : annotateValues(top, context)
-  const drift = comparableMiss(
+  const drift = diagnosis(
     'ARGUMENT_DRIFT',
-    `same ${requestNoun(asked)}, ${describeDifferenceCount(nearest)}`,
+    `same ${requestNoun(request)}, ${describeDifferenceCount(nearest)}`,
     nearest,
   )
   return { ...(unboundHandle(top, annotations) ?? drift), nearest, annotations }
 }
 
-/** When all that differs are values that the recorded server made up, the client has them from somewhere else. */
+/** If every value that differs was generated by the recorded server, the client did not get its values from this tape. */
 function unboundHandle(
   top: NearestRequest | undefined,
   annotations: readonly ValueAnnotation[],
@@ -128,25 +123,25 @@ function unboundHandle(
     const boundTo = annotations.find((found) => found.path === formatPath(path))?.boundTo
     return (
       boundTo &&
-      `${formatPath(path)} was ${describeValue(recorded, 40)}, which the server gave in #${boundTo.frame}`
+      `${formatPath(path)} was ${describeValue(recorded, 40)}, which the server sent in #${boundTo.frame}`
     )
   })
   if (handles.length === 0 || handles.includes(undefined)) return undefined
-  return incomparableMiss(
+  return diagnosis(
     'UNBOUND_HANDLE',
-    `${handles.join('; ')}; the client sent what this tape never gave it`,
+    `${handles.join('; ')}; the client sent a value that is not from this tape`,
   )
 }
 
-function unknownName(asked: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
+function unknownName(request: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {
   const names = kinds.map(({ name }) => String(name))
-  const known = listNames(`${requestNoun(asked)}s`, names)
-  if (toolOrPromptName(asked) === undefined)
-    return incomparableMiss('ARGUMENT_DRIFT', `it names no ${requestNoun(asked)}; ${known}`)
-  const tool = calledTool(asked)
+  const known = listNames(`${requestNoun(request)}s`, names)
+  if (toolOrPromptName(request) === undefined)
+    return diagnosis('ARGUMENT_DRIFT', `the request names no ${requestNoun(request)}; ${known}`)
+  const tool = calledTool(request)
   if (tool === undefined)
-    return incomparableMiss('ARGUMENT_DRIFT', `no ${describeRequest(asked)} was recorded; ${known}`)
-  return incomparableMiss('UNKNOWN_TOOL', `no call of "${tool}" was recorded; ${known}`)
+    return diagnosis('ARGUMENT_DRIFT', `no ${describeRequest(request)} was recorded; ${known}`)
+  return diagnosis('UNKNOWN_TOOL', `no call of "${tool}" was recorded; ${known}`)
 }
 
 function requestNoun({ method }: ClientCall): string {
@@ -167,34 +162,34 @@ function listNames(kind: string, names: readonly string[]): string {
   return `recorded ${kind}: ${known.slice(0, MOST_LISTED).join(', ')}${more}`
 }
 
-/** The same request, as it was sent to another server of the tape. */
+/** Finds the same request among those to other servers of the tape. */
 function findOnOtherServer(
-  asked: ClientCall,
-  { evidence, matching }: { evidence: TapeLookup; matching: RequestComparer },
+  request: ClientCall,
+  { lookup, comparer }: MissContext,
 ): RecordedRequest | undefined {
-  const { turns } = evidence
-  if (!evidence.hasOtherServer(asked.server)) return undefined
-  // Every server is asked for its tools: only params tell whom a request was meant for.
-  if (isConnectionMethod(asked.method) || matching.strategy.paramsOf(asked, []) === undefined)
+  const { turns } = lookup
+  if (!lookup.hasOtherServer(request.server)) return undefined
+  // Clients send requests without params, such as `tools/list`, to every server.
+  if (isConnectionMethod(request.method) || comparer.strategy.paramsOf(request, []) === undefined)
     return undefined
-  const key = matching.keyOf(asked)
-  for (const place of placesToSearch(asked, evidence, key === requestKey(asked))) {
+  const key = comparer.keyOf(request)
+  for (const place of placesToSearch(request, lookup, key === requestKey(request))) {
     const { trigger, server, method, frame, answered } = turns.summary(place)
-    if (trigger !== 'request' || server === asked.server || method !== asked.method || !answered) continue
+    if (trigger !== 'request' || server === request.server || method !== request.method || !answered) continue
     const called = clientCallOf(turns.trigger(place))
-    if (called !== undefined && matching.keyOf({ ...called, server: asked.server }) === key)
+    if (called !== undefined && comparer.keyOf({ ...called, server: request.server }) === key)
       return { frame, ...called }
   }
   return undefined
 }
 
-/** Where requests are told apart by their keys, the index knows; else every one has to be looked at. */
-function placesToSearch(asked: ClientCall, { turns }: TapeLookup, isByKey: boolean): Iterable<number> {
+/** The places where the request may be found: by its key if requests are matched by key, otherwise all places. */
+function placesToSearch(request: ClientCall, { turns }: TapeLookup, isByKey: boolean): Iterable<number> {
   if (!isByKey) return Array(turns.size).keys()
   const keyed = turns.keyedBy(requestKey)
   const places: number[] = []
   for (const server of new Set(turns.kinds().map((kind) => kind.server))) {
-    const first = keyed.first(requestKey({ ...asked, server }))
+    const first = keyed.first(requestKey({ ...request, server }))
     for (let place = first; place >= 0; place = keyed.next(place)) places.push(place)
   }
   return places.toSorted((a, b) => a - b)
@@ -218,28 +213,23 @@ export type MissReason =
 export interface MissDiagnosis {
   readonly reason: MissReason
   readonly why: string
-  /** Recorded requests that can fairly be compared with this one, nearest first. */
+  /** The recorded requests that are worth comparing with the live one, the nearest first. */
   readonly nearest: readonly NearestRequest[]
-  /** What is known of the values of the nearest one. */
+  /** Facts about values of the nearest request. */
   readonly annotations: readonly ValueAnnotation[]
-  /** The same request, sent to another server. */
+  /** The same request, recorded for another server. */
   readonly onOtherServer?: RecordedRequest
 }
 
 export type MissOutcome = Exclude<MatchOutcome, { kind: 'hit' }>
 
 export interface MissContext {
-  readonly index: Pick<Matcher, 'next' | 'permissive' | 'kinds' | 'entries'>
-  readonly matching: RequestComparer
-  readonly evidence: TapeLookup
+  readonly matcher: Matcher
+  readonly comparer: RequestComparer
+  readonly lookup: TapeLookup
 }
 
-/** A finding with requests to compare with. */
-function comparableMiss(reason: MissReason, why: string, nearest: readonly NearestRequest[]): MissDiagnosis {
+/** Without `nearest`, the report shows no differences, because they would be misleading. */
+function diagnosis(reason: MissReason, why: string, nearest: readonly NearestRequest[] = []): MissDiagnosis {
   return { reason, why, nearest, annotations: [] }
-}
-
-/** A finding where nothing can fairly be compared: no difference is shown that would only mislead. */
-function incomparableMiss(reason: MissReason, why: string): MissDiagnosis {
-  return comparableMiss(reason, why, [])
 }

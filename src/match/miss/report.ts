@@ -10,12 +10,12 @@ import { comparedParams } from '../request-key.ts'
 import { calledTool } from '../../protocol/message.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** The miss report for people: the reason first, then what came nearest, and what would accept the difference. */
+/** Formats a miss for people: the reason, the nearest recorded request with its differences, and fixes. */
 export function missAsText(miss: Miss): string {
   return [
     line('REPLAY MISS', `${methodAndTool(miss)}   tape: ${miss.tape}`),
     line('why', `${miss.reason}: ${miss.why}`),
-    line('asked', describeRequest(miss.asked, 200)),
+    line('request', describeRequest(miss.request, 200)),
     ...nearestLines(miss),
     ...othersLine(miss),
     ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${describeRequest(miss.next)}`)]),
@@ -32,8 +32,8 @@ function line(label: string, text: string): string {
   return `${label.padEnd(11)}  ${text}`
 }
 
-function methodAndTool({ asked }: Miss): string {
-  return [asked.method, calledTool(asked)].filter((word) => word !== undefined).join(' ')
+function methodAndTool({ request }: Miss): string {
+  return [request.method, calledTool(request)].filter((word) => word !== undefined).join(' ')
 }
 
 function nearestLines(miss: Miss): readonly string[] {
@@ -99,8 +99,8 @@ function annotationText(at: string, { annotations }: Miss): string {
   ].join('')
 }
 
-function valueText(value: unknown): string {
-  return value === undefined ? '(nothing)' : describeValue(value, 60)
+function valueText(value: unknown, max = 60): string {
+  return value === undefined ? '(missing)' : describeValue(value, max)
 }
 
 function pathList(paths: readonly string[]): string {
@@ -111,12 +111,12 @@ function pathList(paths: readonly string[]): string {
 function fixLines(fixes: readonly Fix[]): readonly string[] {
   const width = Math.max(0, ...fixes.map(({ what }) => what.length))
   return fixes.flatMap(({ what, command, note }, place) => [
-    line(place === 0 ? 'fix one' : '', `${what.padEnd(width)}   ${command}`),
+    line(place === 0 ? 'fixes' : '', `${what.padEnd(width)}   ${command}`),
     ...(note === undefined ? [] : [line('', `${' '.repeat(width)}   (${note})`)]),
   ])
 }
 
-/** Outside -32768..-32000, which JSON-RPC reserves, so that no recorded error can be mistaken for a miss. */
+/** Outside -32768..-32000, the range that JSON-RPC reserves, so that a recorded error is never mistaken for a miss. */
 export const MISS_CODE = -39404
 
 /** The miss report as a JSON-RPC error object. */
@@ -132,9 +132,8 @@ export interface MissError {
     readonly tool?: string
     readonly tape: string
     readonly nearest: readonly NearestRequestData[]
-    /** What would accept it, ready to paste. */
     readonly fixes: readonly Fix[]
-    /** The options that would accept it in a run like this one. */
+    /** The command of the first fix that applies to one run. */
     readonly accept?: string
     readonly next?: NextData
   }
@@ -147,8 +146,8 @@ interface NextData {
 }
 
 export function missAsError(miss: Miss): MissError {
-  const { reason, why, asked, tape, fixes, next } = miss
-  const tool = calledTool(asked)
+  const { reason, why, request, tape, fixes, next } = miss
+  const tool = calledTool(request)
   const accept = fixes.find(({ kind }) => kind === 'run')
   return {
     code: MISS_CODE,
@@ -157,7 +156,7 @@ export function missAsError(miss: Miss): MissError {
       kind: 'replay_miss',
       reason,
       why,
-      method: asked.method,
+      method: request.method,
       ...(tool !== undefined && { tool }),
       tape,
       nearest: nearestRequestData(miss),
@@ -168,38 +167,33 @@ export function missAsError(miss: Miss): MissError {
   }
 }
 
-function missErrorMessage({ reason, why, asked, nearest, next }: Miss): string {
+function missErrorMessage({ reason, why, request, nearest, next }: Miss): string {
   const [first] = nearest[0]?.differences ?? []
   const differs = first === undefined ? '' : ` (nearest #${nearest[0]?.frame}: ${fieldDifferenceText(first)})`
   const expected =
     next === undefined
-      ? 'nothing is left on the tape'
+      ? 'every recorded request has been used'
       : `next expected: #${next.frame} ${describeRequest(next)}`
-  return `REPLAY MISS ${reason}: ${describeRequest(asked)}: ${why}${differs}; ${expected}`
+  return `REPLAY MISS ${reason}: ${describeRequest(request)}: ${why}${differs}; ${expected}`
 }
 
 function fieldDifferenceText({ path, recorded, got }: FieldDifference): string {
-  return `${formatPath(path)} recorded ${valueOrNothing(recorded)}, got ${valueOrNothing(got)}`
-}
-
-function valueOrNothing(value: unknown): string {
-  return value === undefined ? 'nothing' : describeValue(value, 40)
+  return `${formatPath(path)} recorded ${valueText(recorded, 40)}, got ${valueText(got, 40)}`
 }
 
 function nextData(next: RecordedRequest): NextData {
   return { frame: next.frame, method: next.method, params: shortenValue(comparedParams(next)) }
 }
 
-/** A recorded request that came near, for programs. */
 interface NearestRequestData {
   readonly frame: number
   readonly distance: number
   readonly used: number
   readonly of: number
-  /** When it was recorded, as ISO 8601; told of the nearest one. */
+  /** When the request was recorded, as ISO 8601. Only the nearest one has it. */
   readonly recorded?: string
   readonly differences: readonly DifferenceData[]
-  /** Where values that are the same came from. */
+  /** The responses that equal values came from. */
   readonly bound?: readonly { readonly path: string; readonly boundTo: string }[]
 }
 
@@ -216,7 +210,7 @@ interface DifferenceData {
 const MOST_NEAREST = 3
 const MOST_DIFFERENCES = 20
 
-/** The nearest recorded requests, the first with all that is known of it. */
+/** The nearest recorded requests. Only the first one has annotations. */
 function nearestRequestData(miss: Miss): readonly NearestRequestData[] {
   return miss.nearest.slice(0, MOST_NEAREST).map((candidate, place) => ({
     ...candidateData(candidate),

@@ -47,7 +47,7 @@ export interface RecordedServerOptions extends MatchOptions {
   /** The match options that the user gave for this run. */
   readonly given?: MatchOptions
   /** Formats the command with the options that would accept a miss. */
-  readonly commandFor: (loosening: SuggestedMatchOptions) => string
+  readonly commandFor: (options: SuggestedMatchOptions) => string
   /** Returns the command that made the tape, if the tape contains it. */
   readonly recordCommand?: () => string | undefined
   /** Hides the secrets of the client. Only a redacted tape needs it. */
@@ -79,7 +79,7 @@ export class RecordedServer {
     this.#data = 'matcher' in from ? from : loadRecordedServer(from)
     this.turns = this.#data.turns
     this.#matcher = this.#data.matcher.forNewConnection()
-    this.#misses = new MissExplainer({ ...this.#data, index: this.#matcher })
+    this.#misses = new MissExplainer({ ...this.#data, matcher: this.#matcher })
     this.#taskStates = new TaskStates((method) => this.turnsOfMethod(method))
   }
 
@@ -205,7 +205,7 @@ export class RecordedServer {
     return this.#redactMiss({
       reason,
       why,
-      asked: this.#comparableCall(request),
+      request: this.#comparableCall(request),
       tape: this.#data.tape,
       nearest: [],
       annotations: [],

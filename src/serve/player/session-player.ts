@@ -242,7 +242,7 @@ export class SessionPlayer {
   #handleMiss(miss: Miss, live: LiveRequest, channel: ReplyChannel): void {
     const { upstream } = this.#options
     if (upstream === undefined) return this.#sendMiss(miss, live.id, channel)
-    this.#log.addUpstreamRequest(miss.asked)
+    this.#log.addUpstreamRequest(miss.request)
     upstream.forward(live, channel)
   }
 

@@ -57,11 +57,11 @@ function redactMember(name: string, value: unknown, redacted: (text: string) => 
 
 /** Redacts a miss for clients and reports. Values are still complete here: a truncated secret could not be recognized. */
 export function redactMiss(miss: Miss, redactor: ReportRedactor): Miss {
-  const { asked, why, nearest, annotations, fixes, next } = miss
+  const { request, why, nearest, annotations, fixes, next } = miss
   return {
     ...miss,
     why: redactor.text(why),
-    asked: redactor.request(asked),
+    request: redactor.request(request),
     nearest: nearest.map((candidate) => ({
       ...candidate,
       differences: candidate.differences.map((difference) => redactDifference(difference, redactor)),

@@ -133,12 +133,12 @@ export function resultOrThrow(outcome: SessionCallOutcome, missIsNull: boolean):
   return answer.result
 }
 
-function notRecorded({ asked, reason, why, fixes, tape }: Miss): ReelayError {
+function notRecorded({ request, reason, why, fixes, tape }: Miss): ReelayError {
   const fix = fixes.find(({ kind }) => kind === 'run')
   const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
   return new ReelayError(
     'CALL_NOT_RECORDED',
-    `${tape} has no answer to ${describeRequest(asked, 400)}: ${reason}: ${why}`,
+    `${tape} has no answer to ${describeRequest(request, 400)}: ${reason}: ${why}`,
     { hint },
   )
 }

@@ -73,7 +73,7 @@ function missOf(given: Turns, params: unknown): Miss {
   const turns = turnStoreOf(given)
   const index = new RecordingIndex(turns)
   const explainer = new MissExplainer({
-    index,
+    matcher: index,
     turns,
     tape: 'any',
     started: '2026-11-15T00:00:00.000Z',
