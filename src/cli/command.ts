@@ -16,6 +16,9 @@ export interface CommandDefinition {
   readonly run?: (words: readonly string[], given: GivenOptions) => Promise<void> | void
 }
 
+/** Commands by the heading under which `reelay --help` shows them. */
+export type CommandGroups = Readonly<Record<string, readonly CommandDefinition[]>>
+
 interface TypedCommand<Values> extends Omit<CommandDefinition, 'options' | 'run'> {
   readonly options: OptionTable<Values> & OptionRows
   readonly run: (words: readonly string[], values: Values, given: GivenOptions) => Promise<void> | void

@@ -1,5 +1,4 @@
 import { escapeControlCharsInJson } from '../text.ts'
-import { formatDoctorReport } from '../wrap/doctor/doctor-text.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { switchOn } from './options/option-types.ts'
 import { option } from './options/option.ts'
@@ -16,12 +15,10 @@ export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; 
     json: jsonOption,
   },
   run: async (_, { offline, json }) => {
-    const { runDoctor } = await import('../wrap/doctor/doctor.ts')
-    const checkup = await runDoctor(configEnvironment(), offline ? { probeTimeoutMs: 'never' } : {})
+    const { formatDoctorReport, runDoctor } = await import('../wrap/doctor/doctor.ts')
+    const report = await runDoctor(configEnvironment(), offline ? { probeTimeoutMs: 'never' } : {})
     const redact = createOutputRedactor() // a finding may quote a command line or a line of a config
-    print(
-      redact(json ? `${escapeControlCharsInJson(JSON.stringify(checkup))}\n` : formatDoctorReport(checkup)),
-    )
-    process.exitCode = checkup.healthy ? 0 : 1
+    print(redact(json ? `${escapeControlCharsInJson(JSON.stringify(report))}\n` : formatDoctorReport(report)))
+    process.exitCode = report.healthy ? 0 : 1
   },
 })

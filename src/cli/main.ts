@@ -5,7 +5,7 @@ import { signalGroup } from '../link/process/end.ts'
 import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
-import type { CommandGroups } from './run-program.ts'
+import type { CommandGroups } from './command.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
@@ -31,10 +31,9 @@ async function startRecording(args: RecordArgs): Promise<void> {
   if (args.redact !== false && args.redact.vault !== undefined)
     (await import('./output/vault-warning.ts')).warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
-  if (args.kind === 'forward') return (await import('./record/record-forward.ts')).runForwardRecording(args)
   if (args.kind === 'bridge') return (await import('./record/record-bridge.ts')).runBridgeRecording(args)
-  const { runUrlRecording } = await import('./record/record-url.ts')
-  await runUrlRecording(args)
+  const { runForwardRecording, runUrlRecording } = await import('./record/record-proxy.ts')
+  return args.kind === 'forward' ? runForwardRecording(args) : runUrlRecording(args)
 }
 
 async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
@@ -49,6 +48,6 @@ async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {
-  const { reportError } = await import('./output/report-error.ts')
+  const { reportError } = await import('./output/print.ts')
   reportError(error)
 })

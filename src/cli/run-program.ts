@@ -1,12 +1,9 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import type { CommandDefinition } from './command.ts'
+import type { CommandDefinition, CommandGroups } from './command.ts'
 import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
 import { ignoreClosedOutput } from './output/print.ts'
-
-/** Commands under the heading that `reelay --help` shows them under. */
-export type CommandGroups = Readonly<Record<string, readonly CommandDefinition[]>>
 
 /** Runs the command that the arguments name. */
 export async function runProgram(argv: readonly string[], groups: CommandGroups): Promise<void> {

@@ -67,7 +67,7 @@ export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   run: async (names, flags) => {
     const servers = readServers(names, flags)
     const { client, file: path, dryRun = false } = flags
-    const { unwrapServers } = await import('../wrap/unwrap.ts')
+    const { unwrapServers } = await import('../wrap/wrap.ts')
     printResult(
       unwrapServers({ servers, client, file: path, dryRun, where: configEnvironment() }),
       servers,

@@ -1,11 +1,12 @@
-import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
-import { redactHttpHeader, secretsInHeader, redactForm, redactUrl, secretUrlParameters } from './http.ts'
+import { forEachToken, applyReplacements, type TextReplacement } from '../json/find-replace.ts'
+import { parseJson } from '../json/parse.ts'
 import type { RedactionKey } from './placeholders.ts'
 import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
 import { SecretScanner } from './scanner.ts'
-import { isSecretHeader, isSecretVariable } from './secret-names.ts'
+import { isSecretHeader, isSecretVariable, isOAuthField, isSecretParameter } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
 import { isPlausibleSecret } from './value-checks.ts'
+import { fromBase64, toBase64 } from './views.ts'
 
 export interface RedactorOptions {
   readonly key: RedactionKey
@@ -156,5 +157,131 @@ export class Redactor {
     this.learn(value)
     const lines = value.split(/\\n|\n/)
     if (lines.length > 1) for (const line of lines) if (/^[\w+/=]{16,}$/.test(line)) this.learn(line)
+  }
+}
+
+function redactHttpHeader(redactor: Redactor, name: string, value: string): string {
+  const lower = name.toLowerCase()
+  if (lower.startsWith(PARAM_HEADER_PREFIX))
+    return redactParamHeader(redactor, name.slice(PARAM_HEADER_PREFIX.length), value)
+  if (lower === 'authorization' || lower === 'proxy-authorization') return redactCredentials(redactor, value)
+  if (lower === 'cookie')
+    return value
+      .split(';')
+      .map((pair) => redactCookie(redactor, pair))
+      .join(';')
+  if (lower === 'set-cookie') return redactSetCookie(redactor, value)
+  if (isSecretHeader(lower)) return redactor.secret(value)
+  return lower === 'location' || lower === 'referer' ? redactUrl(redactor, value) : redactor.text(value)
+}
+
+/** The secrets in the value of a secret header: everything after the scheme, and for Basic also the password alone. */
+function secretsInHeader(value: string): readonly string[] {
+  const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
+  if (!/^basic /i.test(scheme)) return [secret]
+  const plain = new TextDecoder().decode(fromBase64(secret.replace(/=+$/, '')))
+  return [secret, plain.slice(plain.indexOf(':') + 1)]
+}
+
+const PARAM_HEADER_PREFIX = 'mcp-param-'
+const BASE64_PARAM = /^=\?base64\?([A-Za-z0-9+/_-]*={0,2})\?=$/
+
+/** A tool argument that the client repeats in a header. It gets the same placeholder as in the body. */
+function redactParamHeader(redactor: Redactor, name: string, value: string): string {
+  const encoded = BASE64_PARAM.exec(value)?.[1]
+  if (encoded === undefined) return redactor.named(name, value)
+  const plain = new TextDecoder().decode(fromBase64(encoded.replace(/=+$/, '')))
+  const redacted = redactor.named(name, plain)
+  return redacted === plain ? value : `=?base64?${utf8ToBase64(redacted)}?=`
+}
+
+function utf8ToBase64(text: string): string {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(text))
+  const base64 = toBase64(bytes, false)
+  return base64.padEnd(Math.ceil(base64.length / 4) * 4, '=')
+}
+
+/** Keeps the scheme, and for Basic also the user name. */
+function redactCredentials(redactor: Redactor, value: string): string {
+  const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
+  if (!/^basic /i.test(scheme)) return scheme + redactor.secret(secret)
+  const plain = new TextDecoder().decode(fromBase64(secret.replace(/=+$/, '')))
+  const colon = plain.indexOf(':')
+  if (colon < 0) return scheme + redactor.secret(secret)
+  return `${scheme}${utf8ToBase64(`${redactor.text(plain.slice(0, colon))}:${redactor.secret(plain.slice(colon + 1))}`)}`
+}
+
+function redactCookie(redactor: Redactor, pair: string): string {
+  const equals = pair.indexOf('=')
+  return equals < 0
+    ? redactor.secret(pair)
+    : pair.slice(0, equals + 1) + redactor.secret(pair.slice(equals + 1))
+}
+
+/** Keeps the attributes of the cookie. */
+function redactSetCookie(redactor: Redactor, value: string): string {
+  const end = value.indexOf(';')
+  if (end < 0) return redactCookie(redactor, value)
+  return redactCookie(redactor, value.slice(0, end)) + redactor.text(value.slice(end))
+}
+
+/** Redacts a URL, or a path with its query. All other characters stay as they are. */
+function redactUrl(redactor: Redactor, url: string): string {
+  const mark = url.indexOf('?')
+  if (mark < 0) return redactor.text(url)
+  const [query = '', ...fragment] = url.slice(mark + 1).split('#')
+  const rest = fragment.length === 0 ? '' : `#${redactor.text(fragment.join('#'))}`
+  return `${redactor.text(url.slice(0, mark))}?${redactPairs(redactor, query, isSecretParameter)}${rest}`
+}
+
+/** The values of query parameters whose names suggest a secret. */
+function secretUrlParameters(url: string): readonly string[] {
+  const query = url.slice(url.indexOf('?') + 1)
+  const found = query.split('&').map((pair) => /^([^=]+)=([^#]*)/.exec(pair))
+  return found.flatMap((pair) => (pair && isSecretParameter(pair[1]!) ? [decodeParameter(pair[2]!)] : []))
+}
+
+/** Redacts a form, or JSON that is not a message, as exchanged with authorization servers. */
+function redactForm(redactor: Redactor, text: string): string {
+  if (parseJson(text) === undefined) return redactPairs(redactor, text, isOAuthField)
+  const edits: TextReplacement[] = []
+  forEachToken(text, ({ kind, start, end, path }) => {
+    if (kind !== 'string') return
+    const value = String(JSON.parse(text.slice(start, end)))
+    const redacted = redactPairValue(redactor, String(path.at(-1) ?? ''), value, isOAuthField)
+    if (redacted !== value) edits.push({ start, end, text: JSON.stringify(redacted) })
+  })
+  return applyReplacements(text, edits)
+}
+
+function redactPairs(redactor: Redactor, text: string, isSecret: (name: string) => boolean): string {
+  return text
+    .split('&')
+    .map((pair) => redactPair(redactor, pair, isSecret))
+    .join('&')
+}
+
+function redactPair(redactor: Redactor, pair: string, isSecret: (name: string) => boolean): string {
+  const equals = pair.indexOf('=')
+  if (equals < 0) return redactor.text(pair)
+  const [name, value] = [pair.slice(0, equals), decodeParameter(pair.slice(equals + 1))]
+  const redacted = redactPairValue(redactor, name, value, isSecret)
+  return redacted === value ? pair : `${name}=${encodeURIComponent(redacted)}`
+}
+
+function redactPairValue(
+  redactor: Redactor,
+  name: string,
+  value: string,
+  isSecret: (name: string) => boolean,
+): string {
+  return isSecret(name) ? redactor.secret(value) : redactor.named(name, value)
+}
+
+function decodeParameter(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll('+', ' '))
+  } catch {
+    return value
   }
 }

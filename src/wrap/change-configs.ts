@@ -6,11 +6,11 @@ import {
   type ConfigTarget,
   type LocatedConfigEntry,
 } from './client-configs.ts'
-import { applyConfigEdits, type ConfigEdit } from './configs/config-edits.ts'
+import { applyConfigEdits, type ConfigEdit } from './configs/config-format.ts'
 import { unifiedConfigDiff } from './configs/unified-diff.ts'
 import type { WrapOutcome, WrapResult } from './wrap-result.ts'
 
-/** The changes to the entries of one config, and what to record about them. */
+/** The changes to entries of one config, and the notes to save about them. */
 export interface ConfigChangePlan<Note> {
   readonly outcomes: readonly WrapOutcome[]
   readonly edits: readonly ConfigEdit[]
@@ -18,13 +18,14 @@ export interface ConfigChangePlan<Note> {
 }
 
 interface ConfigChange<Note> {
+  readonly servers: ServerSelection
   readonly dryRun: boolean
-  readonly plan: (open: OpenConfig) => ConfigChangePlan<Note>
+  readonly plan: (open: OpenConfig, entry: LocatedConfigEntry) => ConfigChangePlan<Note>
   /** Writes the text if it changes, and saves the notes. */
   readonly apply: (open: OpenConfig, plan: ConfigChangePlan<Note>, text: string) => void
 }
 
-/** Plans and applies a change to every config. A config that is refused does not stop the others. */
+/** Plans and applies a change to the selected entries of every config. A config that is refused does not stop the others. */
 export function changeConfigs<Note>(
   looked: readonly ConfigOpenResult[],
   change: ConfigChange<Note>,
@@ -45,27 +46,21 @@ export function changeConfigs<Note>(
   }
 }
 
-/** Merges several plans for the same file. */
-export function mergePlans<Note>(plans: readonly ConfigChangePlan<Note>[]): ConfigChangePlan<Note> {
-  return {
-    outcomes: plans.flatMap(({ outcomes }) => outcomes),
-    edits: plans.flatMap(({ edits }) => edits),
-    notes: plans.flatMap(({ notes }) => notes),
-  }
-}
-
 type FileResult = Pick<WrapResult, 'outcomes' | 'diffs'>
 
 function changeConfig<Note>(
   open: OpenConfig,
-  { dryRun, plan: planFor, apply }: ConfigChange<Note>,
+  { servers, dryRun, plan, apply }: ConfigChange<Note>,
 ): FileResult {
-  const { target, config } = open
-  const plan = planFor(open)
-  const { outcomes, edits } = plan
+  const { target, config, entries } = open
+  const selected = entries.filter(({ server }) => servers === 'all' || servers.includes(server))
+  const plans = selected.map((entry) => plan(open, entry))
+  const outcomes = plans.flatMap((each) => each.outcomes)
+  const edits = plans.flatMap((each) => each.edits)
+  const notes = plans.flatMap((each) => each.notes)
   const text = applyConfigEdits(config.text, edits)
   readServerEntries(target, text) // never write a config that we cannot read back
-  if (!dryRun) apply(open, plan, text)
+  if (!dryRun) apply(open, { outcomes, edits, notes }, text)
   return { outcomes, diffs: edits.length === 0 ? [] : [unifiedConfigDiff(target.file, config.text, edits)] }
 }
 
@@ -76,13 +71,6 @@ function refusedResult({ client, file }: ConfigTarget, { code, message, hint }: 
 
 /** The servers that the user named, or all of them. */
 export type ServerSelection = readonly string[] | 'all'
-
-export function selectEntries(
-  entries: readonly LocatedConfigEntry[],
-  servers: ServerSelection,
-): readonly LocatedConfigEntry[] {
-  return servers === 'all' ? entries : entries.filter(({ server }) => servers.includes(server))
-}
 
 /** Rejects a name that no config contains, before anything is written. */
 export function requireServers(

@@ -3,10 +3,8 @@ import { join } from 'node:path'
 import { homeFolder, tapeFolder, TAPE_EXTENSION } from '../store/home.ts'
 import {
   changeConfigs,
-  mergePlans,
   type ConfigChangePlan,
   requireServers,
-  selectEntries,
   type ServerSelection,
 } from './change-configs.ts'
 import {
@@ -15,20 +13,30 @@ import {
   type LocatedConfigEntry,
   selectConfigTargets,
   type ConfigSelection,
+  type ConfigOpenResult,
+  selectTargetsWithWrapped,
+  realConfigPath,
 } from './client-configs.ts'
-import { configBackupPath, writeConfigBackup, writeClientConfig } from './configs/config-file.ts'
+import {
+  configBackupPath,
+  writeConfigBackup,
+  writeClientConfig,
+  removeRedundantBackup,
+} from './configs/config-file.ts'
+import type { ConfigEdit } from './configs/config-format.ts'
 import { CONFIG_FORMATS } from './configs/formats/index.ts'
-import { bridgeEdit } from './entries/bridge-entry.ts'
+import { bridgeEdit, inferBridgeUnwrapEdits } from './entries/bridge-entry.ts'
 import {
   locateReversibleEdits,
   wrapCommandEdits,
   type ReversibleEdit,
   parseWrappedCommand,
   type RecorderProgram,
+  inferUnwrapEdits,
 } from './entries/command-entry.ts'
 import { isUrlMember } from './entries/remote-entry.ts'
-import type { WrapResult } from './wrap-result.ts'
-import { WrappedEntryStore, type WrappedEntry } from './wrapped-entries.ts'
+import type { WrapResult, WrapOutcome } from './wrap-result.ts'
+import { WrappedEntryStore, type WrappedEntry, isSameEntry, type WrappedEntryKey } from './wrapped-entries.ts'
 
 export interface WrapOptions extends ConfigSelection {
   readonly servers: ServerSelection
@@ -43,9 +51,9 @@ export function wrapServers(options: WrapOptions): WrapResult {
   requireServers(options.servers, looked)
   const memory = new WrappedEntryStore(homeFolder(options.where.env))
   return changeConfigs<WrappedEntry>(looked, {
+    servers: options.servers,
     dryRun: options.dryRun,
-    plan: (open) =>
-      mergePlans(selectEntries(open.entries, options.servers).map((entry) => planWrap(open, entry, options))),
+    plan: (open, entry) => planWrap(open, entry, options),
     apply: (open, plan, text) => applyWrap(open, plan, { text, memory }),
   })
 }
@@ -120,4 +128,107 @@ function tapeNameFor(server: string, client: string, env: NodeJS.ProcessEnv): st
 function tapeNamePart(server: string): string {
   const part = server.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '')
   return part.slice(0, 60) || 'server'
+}
+
+export interface UnwrapOptions extends ConfigSelection {
+  readonly servers: ServerSelection
+  readonly dryRun: boolean
+}
+
+/** Removes the recorder, byte for byte if the original is known. */
+export function unwrapServers(options: UnwrapOptions): WrapResult {
+  const { servers, dryRun } = options
+  const memory = new WrappedEntryStore(homeFolder(options.where.env))
+  const looked = openClientConfigs(selectTargetsWithWrapped(options, memory.entries))
+  const remembered = memory.entries.map(({ server }) => server)
+  requireServers(servers, looked, remembered)
+  const result = changeConfigs<WrappedEntryKey>(looked, {
+    servers,
+    dryRun,
+    plan: (open, entry) => planUnwrap(open, entry, memory),
+    apply: (open, plan, text) => applyUnwrap(open, plan, { text, memory }),
+  })
+  const outcomes = [...result.outcomes, ...forgetMissingEntries(options, looked, memory)]
+  // When all servers are selected, those that were never wrapped are not listed.
+  return { ...result, outcomes: outcomes.filter(({ kind }) => servers !== 'all' || kind !== 'not-wrapped') }
+}
+
+function planUnwrap(
+  { target, config }: OpenConfig,
+  entry: LocatedConfigEntry,
+  memory: WrappedEntryStore,
+): ConfigChangePlan<WrappedEntryKey> {
+  const { server, root, link } = entry
+  const place = { client: target.client.name, file: target.file, server }
+  const key = { file: config.path, root, server }
+  const remembered = memory.find(key)
+  if (link.kind !== 'command' || parseWrappedCommand(link) === undefined) {
+    const kind = remembered === undefined ? 'not-wrapped' : 'forgotten'
+    return { outcomes: [{ kind, ...place }], edits: [], notes: [key] }
+  }
+  const { text } = config
+  const exact = remembered && locateReversibleEdits(remembered.pieces, { text, entry, direction: 'unwrap' })
+  const edits = exact ?? inferEdits({ target, config }, entry, remembered)
+  if (edits === undefined)
+    return { outcomes: [{ kind: 'odd', ...place, why: COMMAND_MOVED }], edits: [], notes: [] }
+  return {
+    outcomes: [{ kind: 'unwrapped', ...place, exact: exact !== undefined }],
+    edits,
+    notes: [key],
+  }
+}
+
+const COMMAND_MOVED =
+  'its command and args are no longer next to each other; the backup beside the file has the original'
+
+function inferEdits(
+  { target, config: { text } }: Pick<OpenConfig, 'target' | 'config'>,
+  entry: LocatedConfigEntry,
+  remembered: WrappedEntry | undefined,
+): readonly ConfigEdit[] | undefined {
+  const { link } = entry
+  if (link.kind !== 'command') return undefined
+  if (parseWrappedCommand(link)?.commandIndex !== undefined) return inferUnwrapEdits(text, link) ?? []
+  const format = CONFIG_FORMATS[target.client.format]
+  return inferBridgeUnwrapEdits({ text, entry, format, was: remembered?.pieces[0]?.was })
+}
+
+/** The list is updated last: if the process is killed in between, a restored entry is still listed, which is harmless. */
+function applyUnwrap(
+  { config }: OpenConfig,
+  { edits, notes }: ConfigChangePlan<WrappedEntryKey>,
+  { text, memory }: { readonly text: string; readonly memory: WrappedEntryStore },
+): void {
+  if (edits.length > 0) {
+    writeClientConfig(config, text)
+    removeRedundantBackup(config, text)
+  }
+  memory.remove(notes)
+}
+
+/** Drops entries whose server or config file no longer exists. */
+function forgetMissingEntries(
+  options: UnwrapOptions,
+  looked: readonly ConfigOpenResult[],
+  memory: WrappedEntryStore,
+): readonly WrapOutcome[] {
+  const { client, file, servers } = options
+  if (file !== undefined) return []
+  const gone = memory.entries
+    .filter((entry) => (client ?? entry.client) === entry.client)
+    .filter(({ server }) => servers === 'all' || servers.includes(server))
+    .filter((entry) => !looked.some((each) => mayContain(each, entry)))
+  if (!options.dryRun) memory.remove(gone)
+  return gone.map(({ client: name, file: path, server }) => ({
+    kind: 'forgotten',
+    client: name,
+    file: path,
+    server,
+  }))
+}
+
+function mayContain(looked: ConfigOpenResult, key: WrappedEntryKey): boolean {
+  if (looked.kind === 'refused') return realConfigPath(looked.target.file) === key.file
+  const file = looked.config.path
+  return looked.entries.some(({ root, server }) => isSameEntry({ file, root, server }, key))
 }

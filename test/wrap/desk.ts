@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { UserEnvironment } from '../../src/wrap/clients/client.ts'
-import { unwrapServers } from '../../src/wrap/unwrap.ts'
-import { wrapServers } from '../../src/wrap/wrap.ts'
+import { unwrapServers, wrapServers } from '../../src/wrap/wrap.ts'
 import type { WrapResult } from '../../src/wrap/wrap-result.ts'
 import type { ServerSelection } from '../../src/wrap/change-configs.ts'
 

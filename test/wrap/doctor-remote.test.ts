@@ -1,8 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { beforeEach, expect, test } from 'vitest'
-import { formatDoctorReport } from '../../src/wrap/doctor/doctor-text.ts'
-import { runDoctor, type DoctorEntry, type DoctorOptions } from '../../src/wrap/doctor/doctor.ts'
+import {
+  formatDoctorReport,
+  runDoctor,
+  type DoctorEntry,
+  type DoctorOptions,
+} from '../../src/wrap/doctor/doctor.ts'
 import { wrapServers } from '../../src/wrap/wrap.ts'
 import { httpServer } from '../support/http.ts'
 import { REELAY, temporaryFolder } from '../support/recorder.ts'

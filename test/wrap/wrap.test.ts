@@ -12,8 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { wrapExitCode } from '../../src/wrap/wrap-result.ts'
-import { unwrapServers } from '../../src/wrap/unwrap.ts'
-import { wrapServers } from '../../src/wrap/wrap.ts'
+import { unwrapServers, wrapServers } from '../../src/wrap/wrap.ts'
 import { temporaryFolder } from '../support/recorder.ts'
 import { deskIn, RECORDER, type Desk } from './desk.ts'
 

@@ -1,5 +1,8 @@
 import { once } from 'node:events'
-import { styleText } from 'node:util'
+import { styleText, inspect } from 'node:util'
+import { createOutputRedactor } from './redact-output.ts'
+import { ReelayError } from '../../errors.ts'
+import { escapeControlChars } from '../../text.ts'
 
 /** Writes a result to stdout. */
 export function print(text: string): void {
@@ -9,14 +12,9 @@ export function print(text: string): void {
 /** A reader may close our output early, as in `| head`, which is not an error. A full disk is one. */
 export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') void reportWriteError(error)
+    if (error.code !== 'EPIPE') reportError(error)
   })
   process.stderr.on('error', () => {}) // there is nowhere left to report it
-}
-
-async function reportWriteError(error: Error): Promise<void> {
-  const { reportError } = await import('./report-error.ts')
-  reportError(error)
 }
 
 /** Writes a result of any length to stdout, as fast as it is read. Stops if the reader closes the output. */
@@ -95,4 +93,22 @@ function colourLine(line: string, rules: readonly ColourRule[]): string {
   const [pattern, colour] = rules.find(([candidate]) => candidate.test(line)) ?? []
   if (pattern === undefined || colour === undefined) return line
   return line.replace(pattern, (part) => colourText(colour, part))
+}
+
+/** Prints an error with its hint and sets the exit code. Only REELAY_DEBUG shows a stack trace. */
+export function reportError(thrown: unknown): void {
+  const error = asReelayError(thrown)
+  const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
+  const shown = createOutputRedactor()
+  process.stderr.write(`${label} ${escapeControlChars(shown(error.message))}\n`)
+  if (error.hint !== undefined) process.stderr.write(`  hint: ${escapeControlChars(shown(error.hint))}\n`)
+  if (process.env['REELAY_DEBUG'] !== undefined) process.stderr.write(`${shown(inspect(thrown))}\n`)
+  process.exitCode = error.exitCode
+}
+
+function asReelayError(thrown: unknown): ReelayError {
+  if (thrown instanceof ReelayError) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const hint = 'set REELAY_DEBUG=1 to see where it happened, and please report it'
+  return new ReelayError('UNEXPECTED', message, { hint, cause: thrown })
 }

@@ -1,4 +1,4 @@
-import { recordBridgeSession as startBridge } from '../../record/bridge.ts'
+import { recordBridgeSession } from '../../record/bridge.ts'
 import { serverNameFromUrl } from '../../record/server-name.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { parseServerUrl } from '../../http/server-url.ts'
@@ -17,11 +17,11 @@ import { createOutputRedactor } from '../output/redact-output.ts'
 export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
   const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
   const view = args.tail ? new TailProcess() : undefined
-  const shown = createOutputRedactor() // words of the server may be among them
+  const shown = createOutputRedactor() // a message may quote the server
   const stop = new AbortController()
   void waitForSignal().then((signal) => stop.abort(signal))
   process.stdout.on('error', () => stop.abort('the client is gone'))
-  const summary = await startBridge({
+  const summary = await recordBridgeSession({
     ...args.rules,
     url: args.url,
     tape: recordingPath(args, server),
@@ -34,7 +34,7 @@ export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> 
     onBegin: (begun) => announceRecording(args, begun),
     onTape: view?.follow,
     onPending: printNotice,
-    say: (words) => printNotice(shown(words)),
+    say: (text) => printNotice(shown(text)),
     stop: stop.signal,
   })
   await view?.end()

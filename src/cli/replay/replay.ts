@@ -1,35 +1,36 @@
-import { readFaultsFile } from '../serve/play-options.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandDefinition } from '../command.ts'
+import { readSecretValues } from '../options/live-options.ts'
+import { headerRecord } from '../options/option-types.ts'
+import { usageError } from '../options/option.ts'
 import {
   REPLAY_OPTIONS,
   readReplayFlags,
   toReplayOptions,
   type ReplayFlags,
 } from '../options/replay-options.ts'
-import { readSecretValues } from '../options/live-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
-import { abortOnSignals } from '../signals.ts'
-import { printDryRun } from './dry-run.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
-import { RunReports, createRunRedactor, redactReport } from './run-reports.ts'
-import { recordTarget, type RecordedTarget, readReplayTarget } from './target.ts'
+import { printDryRun, RunReports, createRunRedactor, redactReport } from './run-reports.ts'
+import { readFaultsFile } from '../serve/play-options.ts'
+import { abortOnSignals } from '../signals.ts'
 import { ReelayError } from '../../errors.ts'
+import type { OpenLink } from '../../link/client-link.ts'
 import { signalGroup } from '../../link/process/end.ts'
+import { createRecording, type Recording } from '../../record/recording.ts'
 import { ReplayController } from '../../replay/controller.ts'
 import type { StepFinding } from '../../replay/judge/judged-answer.ts'
-import type { ReplayOptions } from '../../replay/options.ts'
+import type { ReplayTarget } from '../../replay/options.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayReport } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
-import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
+import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
-import type { ReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { rewriteMessages } from '../../store/file/rewrite.ts'
 import { resolveTape } from '../../store/home.ts'
@@ -88,7 +89,7 @@ async function replayTape(
   const isStepped = options.timing?.kind === 'stepped'
   if (isStepped) requireInteractive(flags)
   const given = readSecretValues(flags)
-  const target = recordTarget(readReplayTarget(command, flags), {
+  const { target, closeTape } = recordTarget(readReplayTarget(command, flags), {
     path: flags.record,
     command,
     secrets: given,
@@ -103,57 +104,98 @@ async function replayTape(
     correlate,
     ...(secrets && { secrets }),
     ...(reports.needTexts && { keepTexts: Infinity }),
-    target: target.target,
+    target,
     signal,
     controller,
-    onAsk: readAskPolicy(flags, signal),
+    onAsk: flags.onAsk === 'ask' ? askOnTerminal(signal) : (flags.onAsk ?? 'decline'),
     onError,
   }
   const screen = createRunRedactor(secrets)
-  const onStep = createStepListener(reports, run, screen)
+  const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
+  const onStep = (step: ReplayStep, number: number): void => {
+    reports.printStep(step, number, screen)
+    pause(step)
+  }
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
   const runs = { repeat, always, onStep, ...(beforeRun && { beforeRun }), ...(baseline && { baseline }) }
-  const played = isStepped
-    ? runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
-    : replayRepeatedly(tape, run, runs)
-  const report = await closeTargetAfter(played, target)
+  let report: RepeatedReport
+  try {
+    report = isStepped
+      ? await runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
+      : await replayRepeatedly(tape, run, runs)
+  } finally {
+    await closeTape() // the tape of a run that failed ends as well
+  }
   await reports.write(redactReport(report, screen))
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
 }
 
-/** Also ends the tape of a run that failed. */
-async function closeTargetAfter(
-  report: Promise<RepeatedReport>,
-  target: RecordedTarget,
-): Promise<RepeatedReport> {
-  try {
-    return await report
-  } finally {
-    await target.close()
-  }
+/** The live server that the user named: either a command or a URL. */
+function readReplayTarget(command: readonly string[], { url, sse, header = [] }: ReplayFlags): ReplayTarget {
+  const [file, ...args] = command
+  if (file !== undefined && url === undefined)
+    return commandTarget([file, ...args], { onStderr: (chunk) => process.stderr.write(chunk) })
+  if (url === undefined || file !== undefined) throw targetUsageError(file !== undefined)
+  const headers = headerRecord(header)
+  return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })
 }
 
-function createStepListener(
-  reports: RunReports,
-  { onError, controller }: Pick<ReplayOptions, 'onError'> & { controller: ReplayController },
-  screen: ReportRedactor,
-): NonNullable<RepeatOptions['onStep']> {
-  const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
-  return (step, run) => {
-    reports.printStep(step, run, screen)
-    pause(step)
+function targetUsageError(both: boolean): ReelayError {
+  return usageError(
+    both ? 'both a command and --url are given' : 'there is no server to replay the tape against',
+    'give its command after --, as in `reelay replay <tape> -- node server.js`, or its --url',
+  )
+}
+
+interface RecordTargetOptions {
+  readonly path: string | undefined
+  readonly command: readonly string[]
+  readonly secrets: readonly string[]
+}
+
+/** Records the target, if the user wants a tape of the run. `closeTape` ends the tape and prints its path. */
+function recordTarget(
+  target: ReplayTarget,
+  { path, command, secrets }: RecordTargetOptions,
+): { readonly target: ReplayTarget; readonly closeTape: () => Promise<void> } {
+  if (path === undefined) return { target, closeTape: async () => {} }
+  const recording = createRecording({ tape: path })
+  const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
+  const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
+  const env = { ...process.env, ...named }
+  const open: OpenLink = async (handlers) => {
+    const tape = recording.pipes({ server: 'server', info, env })
+    const [sent, received] = [tape.recordDirection('c2s'), tape.recordDirection('s2c')]
+    const link = await target.open({
+      ...handlers,
+      onText: (text) => received.pass(asLineBytes(text), () => handlers.onText(text)),
+    })
+    return {
+      abort: (key) => link.abort?.(key) ?? false,
+      send: (text) => sent.pass(asLineBytes(text), () => link.send(text)),
+      close: (how) => link.close(how),
+    }
   }
+  return { target: { ...target, open }, closeTape: () => closeRunTape(recording) }
+}
+
+function asLineBytes(text: string): Buffer {
+  return Buffer.from(`${text}\n`)
+}
+
+async function closeRunTape(recording: Recording): Promise<void> {
+  const { path, loss } = await recording.close()
+  if (path === undefined)
+    return void process.stderr.write(`reelay: there is no tape of this run: ${loss?.why}\n`)
+  process.stderr.write(`reelay: the tape of this run is ${path}\n`)
+  if (loss !== undefined) process.stderr.write(`reelay: the tape is incomplete: ${loss.why}\n`)
 }
 
 const EXIT_CODES: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
   pass: 0,
   fail: 1,
   incomplete: 3,
-}
-
-function readAskPolicy({ onAsk = 'decline' }: ReplayFlags, stop: AbortSignal): ServerRequestPolicy {
-  return onAsk === 'ask' ? askOnTerminal(stop) : onAsk
 }
 
 /** Replaces responses on the tape that differ and lists them. Returns true if no difference is left. */

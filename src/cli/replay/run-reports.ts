@@ -1,19 +1,25 @@
 import { writeFile } from 'node:fs/promises'
+import { usageError } from '../options/option.ts'
+import type { ReplayFlags } from '../options/replay-options.ts'
+import { joinedChunks, print, printChunks } from '../output/print.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
 import { ReelayError } from '../../errors.ts'
+import type { StepFinding } from '../../replay/judge/judged-answer.ts'
+import type { ReplayOptions } from '../../replay/options.ts'
+import type { ReplayedTape } from '../../replay/plan/server-part.ts'
+import { previewMessages, type ScheduledMessage } from '../../replay/preview.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
+import type { CarriedBinding } from '../../replay/values/carried-values.ts'
+import { toSerializable } from '../../report/json-text.ts'
 import { REPORTS, renderReport } from '../../report/registry.ts'
 import {
   type ReportRedactor,
   createReportRedactor,
   reportRedactorFrom,
 } from '../../serve/redaction/report-redactor.ts'
-import { usageError } from '../options/option.ts'
-import type { ReplayFlags } from '../options/replay-options.ts'
-import { joinedChunks, print, printChunks } from '../output/print.ts'
-import type { CarriedBinding } from '../../replay/values/carried-values.ts'
-import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
-import type { StepFinding } from '../../replay/judge/judged-answer.ts'
+import { escapeControlChars } from '../../text.ts'
 
 /** The reports that a run prints and writes: `--json` is `--report json`, `-o file` is `--report json=file`. */
 export class RunReports {
@@ -128,4 +134,41 @@ function redactBinding(binding: CarriedBinding, screen: ReportRedactor): Carried
 /** The last name of a path, which may show that the value is a secret: `result.items[0].token`. */
 function lastPathName(path: string): string {
   return /([\w-]+)(?:\[\d+\])*$/.exec(path)?.[1] ?? ''
+}
+
+/** Prints which messages would be sent, and why the others would not, judging tools by the tape. */
+export async function printDryRun(
+  tape: ReplayedTape,
+  options: Omit<ReplayOptions, 'target'>,
+  { json }: { readonly json?: true },
+): Promise<void> {
+  const messages = await previewMessages(tape, options)
+  const shown = tape.header.redaction === undefined ? createOutputRedactor() : String
+  if (json === true) return printDryRunJson(messages, shown)
+  for (const message of messages) print(`${escapeControlChars(shown(plannedMessageLine(message)))}\n`)
+}
+
+/** Prints one message at a time, because those of a large tape do not fit into one string. */
+function printDryRunJson(messages: Iterable<ScheduledMessage>, shown: (text: string) => string): void {
+  let before = '{\n  "messages": ['
+  for (const message of messages) {
+    print(
+      `${before}\n${shown(JSON.stringify(plannedMessageJson(message), null, 2)).replaceAll(/^/gm, '    ')}`,
+    )
+    before = ','
+  }
+  print(before === ',' ? '\n  ]\n}\n' : `${before}]\n}\n`)
+}
+
+function plannedMessageJson(message: ScheduledMessage): object {
+  const { params } = message.message
+  return { ...message, message: { ...message.message, params: toSerializable(params) } }
+}
+
+function plannedMessageLine({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
+  const name = tool === undefined ? message.method : `${message.method} ${tool}`
+  const head = `${fate.kind.padEnd(5)} ${`#${frame}`.padStart(6)}  ${name}`
+  if (fate.kind !== 'send') return `${head}   (${fate.why})`
+  const { length } = dependencies
+  return length === 0 ? head : `${head}   (after ${length} ${length === 1 ? 'answer' : 'answers'})`
 }

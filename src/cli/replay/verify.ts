@@ -2,7 +2,7 @@ import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import type { CommandDefinition } from '../command.ts'
 import { VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
-import { reportError } from '../output/report-error.ts'
+import { reportError } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
 import { COMMON_OPTIONS, REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
 
@@ -28,7 +28,11 @@ async function verifyOnEveryChange(command: readonly string[], read: () => Repla
   const stop = abortOnSignals()
   while (!stop.aborted) {
     const began = Date.now()
-    await verifyOnce(read, stop).catch(reportError)
+    try {
+      await runReplay(read(), stop)
+    } catch (error) {
+      reportError(error)
+    }
     if (stop.aborted) break
     if (isChangedSince(began, command)) continue
     const change = waitForFileChange(folders, stop)
@@ -36,11 +40,6 @@ async function verifyOnEveryChange(command: readonly string[], read: () => Repla
     await change
   }
   process.exitCode = 130
-}
-
-/** Errors in the config are reported like those of the run. */
-async function verifyOnce(read: () => ReplayRun, stop: AbortSignal): Promise<void> {
-  await runReplay(read(), stop)
 }
 
 const SETTLE_MS = 200

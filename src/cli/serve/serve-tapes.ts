@@ -5,8 +5,10 @@ import { abortOnSignals } from '../signals.ts'
 import type { LivePlan } from './live-plan.ts'
 import { describeMatchSettings, fixedClock, readConfiguredMatching, readPlayOptions } from './play-options.ts'
 import {
+  announceEndpoints,
   announceTape,
   printServeLine,
+  printServeNote,
   type TapeToServe,
   type ServeAddresses,
   type RequestedTape,
@@ -14,7 +16,8 @@ import {
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsText } from '../../match/miss/report.ts'
-import { formatDrift, hasDrifted, type Drift } from '../../serve/drift.ts'
+import type { ServedHttp, ServeHttpOptions } from '../../serve/http/serve-http.ts'
+import { formatDrift, hasDrifted, sumServerDrifts, type Drift } from '../../serve/drift.ts'
 import { resolveServer } from '../../serve/playable-tape.ts'
 import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
 import { storedMatchSettings } from '../../serve/serve-options.ts'
@@ -33,9 +36,7 @@ export async function serveTapes(
   const isOverHttp = requested.some(({ http, sse }) => http !== undefined || sse !== undefined)
   const drift = isOverHttp ? await serveOnHttp(tapes, plan, signal) : await serveOnStdio(tapes, plan, signal)
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
-  printServeLine(
-    `reelay serve: ${colourDriftReport(formatDrift(drift, plain && reportRedactorFor(plain.tape.header)))}`,
-  )
+  printServeNote(colourDriftReport(formatDrift(drift, plain && reportRedactorFor(plain.tape.header))))
   process.exitCode = signal.reason === 'SIGINT' ? 130 : serveExitCode(drift, flags)
 }
 
@@ -59,8 +60,7 @@ async function openTapes(
       matching: describeMatchSettings(configured, storedMatchSettings(tape), tape.matchFile),
       ...where,
       onMiss: (miss) => printServeLine(colourMissReport(missAsText(miss))),
-      onLive: (asked) =>
-        printServeLine(escapeControlChars(`reelay serve: goes live: ${describeRequest(asked)}`)),
+      onLive: (request) => printServeNote(escapeControlChars(`goes live: ${describeRequest(request)}`)),
     })
   }
   return tapes
@@ -68,22 +68,42 @@ async function openTapes(
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>
 
-/** Loaded on demand, because on stdio a client is waiting. */
 async function serveOnHttp(
   tapes: readonly (TapeToServe & ServeAddresses)[],
   plan: PlayPlan,
   signal: AbortSignal,
 ): Promise<Drift> {
-  const { serveTapesOverHttp } = await import('./serve-over-http.ts')
   const [only] = tapes
-  if (plan.kind === 'replay' || only === undefined) return serveTapesOverHttp(tapes, signal)
+  if (plan.kind === 'replay' || only === undefined) return serveUntilSignal(tapes, signal)
   const server = resolveServer(only.tape, only.server)
-  const { openPassthrough, appendNewEpisode } = await import('./serve-live.ts')
+  const { openPassthrough, appendNewEpisode } = await import('./live-server.ts')
   const live = openPassthrough(plan, only)
-  const upstream = { upstream: () => live.connectClient() }
-  const drift = await serveTapesOverHttp([{ ...only, server, ...upstream }], signal)
+  const drift = await serveUntilSignal([{ ...only, server, upstream: () => live.connectClient() }], signal)
   await appendNewEpisode(live, only.tape, server)
   return drift
+}
+
+/** Serves until a signal, because a server over HTTP cannot know when its last client has left. */
+async function serveUntilSignal(
+  tapes: readonly (TapeToServe & ServeAddresses & Pick<ServeHttpOptions, 'upstream'>)[],
+  signal: AbortSignal,
+): Promise<Drift> {
+  const { serveHttp } = await import('../../serve/http/serve-http.ts') // on demand, because a client on stdio is waiting
+  const served: ServedHttp[] = []
+  try {
+    for (const options of tapes) {
+      const one = await serveHttp(options)
+      served.push(one)
+      announceTape(options, [...new Set(one.endpoints.map(({ server }) => server))])
+    }
+    announceEndpoints(
+      served.map((each, at) => ({ ...each, name: tapes.length > 1 ? tapes[at]?.name : undefined })),
+    )
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return sumServerDrifts(served.map((each) => each.drift()))
+  } finally {
+    await Promise.all(served.map((each) => each.close()))
+  }
 }
 
 async function serveOnStdio(
@@ -100,7 +120,7 @@ async function serveOnStdio(
     signal: AbortSignal.any([signal, abortWhenClientLeaves()]),
   }
   if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
-  const { openPassthrough, appendNewEpisode } = await import('./serve-live.ts')
+  const { openPassthrough, appendNewEpisode } = await import('./live-server.ts')
   const live = openPassthrough(plan, options)
   const drift = await serveStdio({ ...options, upstream: live.connectClient(), ...streams })
   await appendNewEpisode(live, options.tape, server)

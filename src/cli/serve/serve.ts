@@ -40,7 +40,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
     if (plan.warning !== undefined) printServeWarning(plan.warning)
     const requested = requestedTapes(names, flags)
     if (plan.kind !== 'record') return serveTapes(requested, { flags, words: repeated, plan })
-    const { recordLiveServer } = await import('./record-live.ts')
+    const { recordLiveServer } = await import('./live-server.ts')
     const signal = abortOnSignals()
     process.exitCode = await recordLiveServer({
       path,

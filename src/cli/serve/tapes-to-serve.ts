@@ -58,9 +58,7 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
     revision === undefined
       ? 'era unknown'
       : [revision.era, version].filter((word) => word !== undefined).join(' ')
-  printServeLine(
-    `reelay serve: ${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`,
-  )
+  printServeNote(`${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
   const { problems, ended } = tape
   const shown = createReportRedactor()
   for (const { line, why } of problems.slice(0, MAX_WARNINGS))
@@ -72,7 +70,7 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
     printServeWarning(
       'the tape contains only a probe (server/discover); the session that followed is on another tape',
     )
-  for (const line of matching) printServeLine(`reelay serve: ${shown.text(line)}`)
+  for (const line of matching) printServeNote(shown.text(line))
 }
 
 const MAX_WARNINGS = 5
@@ -100,10 +98,14 @@ export function announceEndpoints(
 }
 
 export function printServeWarning(text: string): void {
-  printServeLine(`reelay serve: ${colourText('yellow', 'warning:')} ${text}`)
+  printServeNote(`${colourText('yellow', 'warning:')} ${text}`)
 }
 
-// stdout belongs to the protocol.
+export function printServeNote(text: string): void {
+  printServeLine(`reelay serve: ${text}`)
+}
+
+/** Prints on stderr, because stdout belongs to the protocol. */
 export function printServeLine(text: string): void {
   process.stderr.write(`${text}\n`)
 }

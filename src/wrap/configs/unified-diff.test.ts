@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { applyConfigEdits, type ConfigEdit } from './config-edits.ts'
+import { applyConfigEdits, type ConfigEdit } from './config-format.ts'
 import { unifiedConfigDiff } from './unified-diff.ts'
 import { cases } from '../../../test/support/cases.ts'
 

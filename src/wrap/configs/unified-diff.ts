@@ -1,5 +1,5 @@
 import { escapeControlChars } from '../../text.ts'
-import { applyConfigEdits, type ConfigEdit } from './config-edits.ts'
+import { applyConfigEdits, type ConfigEdit } from './config-format.ts'
 
 const CONTEXT_LINES = 3
 

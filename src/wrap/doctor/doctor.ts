@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { listTapes } from '../../store/file/list.ts'
 import { homeFolder, tapeFolder, resolveTape, TAPE_EXTENSION } from '../../store/home.ts'
+import { escapeControlChars } from '../../text.ts'
 import {
   openClientConfigs,
   type ConfigOpenResult,
@@ -16,13 +17,11 @@ import {
   checkRemoteServer,
   type ProbeTimeout,
   type RemoteServerState,
-} from './check-remote.ts'
-import {
   checkRecorder,
   type RecorderCheckCache,
   checkTapeFolder,
   type DoctorFinding,
-} from './local-checks.ts'
+} from './checks.ts'
 import { parseWrappedCommand, type WrappedCommand } from '../entries/command-entry.ts'
 import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
 
@@ -70,9 +69,9 @@ export async function runDoctor(
   const memory = new WrappedEntryStore(homeFolder(where.env))
   const looked = openClientConfigs(selectTargetsWithWrapped({ where }, memory.entries))
   const timeoutMs = probeTimeoutMs === 'never' ? undefined : probeTimeoutMs
-  const rounds = { memory, where, timeoutMs, recorderChecks: new Map() }
+  const context = { memory, where, timeoutMs, recorderChecks: new Map() }
   const open = looked.filter((each) => each.kind === 'open')
-  const checked = await Promise.all(open.map((each) => checkEntries(each, rounds)))
+  const checked = await Promise.all(open.map((each) => checkEntries(each, context)))
   const entries = checked.flat()
   entries.push(...memory.entries.filter((entry) => isStaleEntry(entry, looked)).map(staleEntry))
   const folder = tapeFolder(where.env)
@@ -90,10 +89,10 @@ interface CheckContext {
 }
 
 /** Checks entries concurrently, so that a server that does not answer delays no other check. */
-async function checkEntries(open: OpenConfig, rounds: CheckContext): Promise<readonly DoctorEntry[]> {
+async function checkEntries(open: OpenConfig, context: CheckContext): Promise<readonly DoctorEntry[]> {
   const checks = open.entries.map(async (entry) => {
     const command = parseWrappedCommand(entry.link)
-    return command === undefined ? [] : [await checkEntry(open, entry, { ...rounds, command })]
+    return command === undefined ? [] : [await checkEntry(open, entry, { ...context, command })]
   })
   return (await Promise.all(checks)).flat()
 }
@@ -186,7 +185,7 @@ function describeConfig(looked: ConfigOpenResult): DoctorConfig {
   const place = { client: client.name, file }
   if (looked.kind === 'open')
     return { ...place, servers: looked.entries.map(({ server }) => server), findings: [] }
-  const { message, hint = 'mend the file' } = looked.error
+  const { message, hint = 'fix the file' } = looked.error
   return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }] }
 }
 
@@ -207,4 +206,64 @@ async function findNewestTape(tape: string, env: NodeJS.ProcessEnv): Promise<New
 
 function isRecordingOf(tape: string, name: string): boolean {
   return tape.startsWith(name) && /^(-\d+)*$/.test(tape.slice(name.length))
+}
+
+/** Formats the report: what is wrapped, what is wrong with it, and what to do. */
+export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorReport): string {
+  const sections = [
+    configs.length === 0 ? ['no config file of a supported client was found'] : configs.flatMap(configLines),
+    entries.length === 0 ? ['nothing is wrapped yet: run reelay wrap <server>'] : entries.flatMap(entryLines),
+    [`tapes are in ${tapes.folder}`, ...tapes.findings.flatMap(findingLines)],
+    [healthy ? 'all is well' : `${countFindings(configs, entries, tapes)} to look at`],
+  ]
+  return `${sections.map((lines) => lines.map(escapeControlChars).join('\n')).join('\n\n')}\n`
+}
+
+function configLines({ client, file, servers, findings }: DoctorConfig): readonly string[] {
+  const names = servers.length === 0 ? 'no servers' : servers.join(', ')
+  return [
+    `${client}  ${file}  ${findings.length === 0 ? names : ''}`.trimEnd(),
+    ...findings.flatMap(findingLines),
+  ]
+}
+
+function entryLines(entry: DoctorEntry): readonly string[] {
+  const { server, client, file, since, newest, findings } = entry
+  const verb = entry.wrapped ? 'wrapped' : 'was wrapped'
+  return [
+    `${findings.length === 0 ? 'ok   ' : 'wrong'}  ${server} in ${client}, ${verb}${since === null ? '' : ` since ${since}`}`,
+    `       config  ${file}`,
+    `       tape    ${newest === null ? 'nothing recorded yet' : `${newest.path}, ${newest.recordedAt}`}`,
+    ...(entry.remote === null ? [] : [`       server  ${remoteLine(entry.remote)}`]),
+    ...findings.flatMap(findingLines),
+  ]
+}
+
+function remoteLine(remote: NonNullable<DoctorEntry['remote']>): string {
+  const status = 'status' in remote ? ` (HTTP ${remote.status})` : ''
+  return `${remote.where}, ${REMOTE_STATE_TEXT[remote.kind]}${status}`
+}
+
+const REMOTE_STATE_TEXT: Readonly<Record<RemoteServerState['kind'], string>> = {
+  answers: 'reachable',
+  'wants-login': 'needs a login',
+  fails: 'failing',
+  moved: 'moved',
+  refused: 'connection refused',
+  timeout: 'no answer in time',
+  unreachable: 'unreachable',
+  'not-asked': 'not asked',
+}
+
+function findingLines({ about, hint }: DoctorFinding): readonly string[] {
+  return [`       wrong   ${about}`, `       hint    ${hint}`]
+}
+
+function countFindings(...found: readonly (readonly WithFindings[] | WithFindings)[]): string {
+  const findings = found.flat().flatMap((each) => each.findings).length
+  return findings === 1 ? '1 thing' : `${findings} things`
+}
+
+interface WithFindings {
+  readonly findings: readonly DoctorFinding[]
 }

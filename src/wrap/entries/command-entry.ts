@@ -1,5 +1,11 @@
-import type { ConfigEdit } from '../configs/config-edits.ts'
-import type { EntryLink, ConfigFormat, ConfigEntry, ConfigToken } from '../configs/config-format.ts'
+import {
+  configRangeOf,
+  type ConfigEdit,
+  type EntryLink,
+  type ConfigFormat,
+  type ConfigEntry,
+  type ConfigToken,
+} from '../configs/config-format.ts'
 
 /** The program that a wrapped entry starts: Node and Reelay, both by path. */
 export interface RecorderProgram {
@@ -14,11 +20,6 @@ export interface WrappedCommand {
   readonly tape: string | undefined
   /** Index of the server command among the arguments, or `undefined` if the entry starts a bridge. */
   readonly commandIndex: number | undefined
-}
-
-/** The arguments before the server command. */
-function recorderArgs(recorder: RecorderProgram, server: string, tape: string): readonly string[] {
-  return [recorder.program, 'record', '--server', server, tape, '--']
 }
 
 /** Parses an entry that starts a recorder, whoever wrote it. Returns `undefined` for any other entry. */
@@ -76,7 +77,8 @@ export function wrapCommandEdits({
   tape,
 }: CommandWrapRequest): readonly ReversibleEdit[] {
   const command = text.slice(link.command.start, link.command.end)
-  const words = [...recorderArgs(recorder, server, tape).map(format.quote), command].join(', ')
+  const before = [recorder.program, 'record', '--server', server, tape, '--']
+  const words = [...before.map(format.quote), command].join(', ')
   const node = format.quote(recorder.node)
   if (link.args === undefined)
     return [{ at: 'command', was: command, now: `${node}${link.beforeNewArgs}[${words}]` }]
@@ -122,13 +124,9 @@ export function inferUnwrapEdits(text: string, link: CommandEntryLink): readonly
   const next = items[at + 1]
   const first = items[0]?.start ?? link.args.start + 1
   return [
-    { ...tokenRange(link.command), text: text.slice(command.start, command.end) },
+    { ...configRangeOf(link.command), text: text.slice(command.start, command.end) },
     next === undefined
       ? { start: link.args.start, end: link.args.end, text: '[]' }
       : { start: first, end: next.start, text: '' },
   ]
-}
-
-function tokenRange({ start, end }: ConfigToken): { start: number; end: number } {
-  return { start, end }
 }

@@ -1,10 +1,11 @@
-import { findConfigMembers, findConfigMember } from '../configs/config-edits.ts'
-import type {
-  ConfigFormat,
-  ConfigEntry,
-  ConfigMember,
-  ConfigRange,
-  ConfigToken,
+import {
+  findConfigMembers,
+  findConfigMember,
+  type ConfigFormat,
+  type ConfigEntry,
+  type ConfigMember,
+  type ConfigRange,
+  type ConfigToken,
 } from '../configs/config-format.ts'
 
 /** An entry with a `url`, as far as a bridge needs it. */

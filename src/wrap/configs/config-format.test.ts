@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applyConfigEdits } from './config-edits.ts'
+import { applyConfigEdits } from './config-format.ts'
 
 test('what is put in before something that changes stands before it, whichever was named first', () => {
   const [put, change] = [

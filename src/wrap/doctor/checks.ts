@@ -1,18 +1,126 @@
+import { existsSync, accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute, dirname } from 'node:path'
+import { text as readToEnd } from 'node:stream/consumers'
 import { probeHttp, type HttpProbeResult } from '../../http/client/probe.ts'
-import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
-import type { Request } from '../../protocol/message.ts'
 import type { AddedHeader } from '../../http/headers.ts'
+import { startServer } from '../../link/process/start.ts'
+import type { Request } from '../../protocol/message.ts'
+import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
 import { VERSION } from '../../version.ts'
-import { findConfigMembers } from '../configs/config-edits.ts'
-import type { ConfigEntry } from '../configs/config-format.ts'
-import type { DoctorFinding } from './local-checks.ts'
+import { findConfigMembers, type ConfigEntry } from '../configs/config-format.ts'
 import { parseBridgeArgs, type ParsedBridgeArgs } from '../entries/bridge-entry.ts'
 import { urlMayContainSecret } from '../entries/remote-entry.ts'
+
+/** A problem and how to fix it. */
+export interface DoctorFinding {
+  readonly kind:
+    | 'recorder-gone'
+    | 'recorder-fails'
+    | 'variable-missing'
+    | 'server-wants-login'
+    | 'server-fails'
+    | 'server-moved'
+    | 'server-unreachable'
+    | 'not-remembered'
+    | 'no-longer-wrapped'
+    | 'config-refused'
+    | 'tape-unusable'
+    | 'tapes-unwritable'
+    | 'tapes-not-private'
+  readonly about: string
+  readonly hint: string
+}
+
+const START_TIMEOUT_MS = 10_000 // Codex gives a server this long to start
+
+/** Results by recorder, so that each recorder is started once, however many entries use it. */
+export type RecorderCheckCache = Map<string, Promise<string | undefined>>
+
+/** Checks that the recorder of an entry exists and responds. Asks for its version, so that no server is started. */
+export async function checkRecorder(
+  starter: readonly string[],
+  server: string,
+  tried: RecorderCheckCache,
+): Promise<readonly DoctorFinding[]> {
+  const again = `reelay unwrap ${server} && reelay wrap ${server}`
+  const gone = starter.find((word) => isAbsolute(word) && !existsSync(word))
+  if (gone !== undefined) {
+    const about = `its recorder does not exist: ${gone}`
+    return [
+      { kind: 'recorder-gone', about, hint: `the server cannot start; run ${again} to use this Reelay` },
+    ]
+  }
+  if (mayDownload(starter)) return []
+  const trying = tried.get(starter.join('\0')) ?? recorderProblem(starter)
+  tried.set(starter.join('\0'), trying)
+  const problem = await trying
+  if (problem === undefined) return []
+  return [{ kind: 'recorder-fails', about: `its recorder does not start: ${problem}`, hint: `try ${again}` }]
+}
+
+/** npx and similar programs download what is missing, which a check must not cause. */
+function mayDownload([, program]: readonly string[]): boolean {
+  return program !== undefined && !isAbsolute(program)
+}
+
+async function recorderProblem([file = '', ...args]: readonly string[]): Promise<string | undefined> {
+  const { child, exited, guard } = await startServer([file, ...args, '--version'])
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+  child.stdin.on('error', () => {}).end()
+  child.stderr.resume()
+  try {
+    const [output, { code, signal }] = await Promise.all([readToEnd(child.stdout), exited])
+    if (signal === 'SIGKILL') return `no answer within ${START_TIMEOUT_MS / 1000} s`
+    if (code !== 0) return `it exited with ${code ?? signal}`
+    return /^\d+\.\d+\.\d+/.test(output) ? undefined : 'it prints no version'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    clearTimeout(timer)
+    guard.dismiss()
+  }
+}
+
+/** Checks that recorders can write to the tape folder and that other users cannot read it. */
+export function checkTapeFolder(folder: string, platform: NodeJS.Platform): readonly DoctorFinding[] {
+  const existing = nearestExistingFolder(folder)
+  const problem = folderProblem(existing)
+  if (problem !== undefined) {
+    const about = `tapes cannot be written to ${folder}: ${problem}`
+    return [
+      {
+        kind: 'tapes-unwritable',
+        about,
+        hint: 'sessions continue without a tape; check the permissions of the folder',
+      },
+    ]
+  }
+  const mode = statSync(existing).mode & 0o777
+  if (existing !== folder || platform === 'win32' || (mode & 0o077) === 0) return []
+  const about = `other users can read ${folder}: its mode is 0${mode.toString(8)}`
+  return [{ kind: 'tapes-not-private', about, hint: `tapes may contain secrets: run chmod 700 ${folder}` }]
+}
+
+/** A folder that does not exist yet is created by the first recorder. */
+function nearestExistingFolder(folder: string): string {
+  const above = dirname(folder)
+  return existsSync(folder) || above === folder ? folder : nearestExistingFolder(above)
+}
+
+function folderProblem(folder: string): string | undefined {
+  if (!statSync(folder).isDirectory()) return `${folder} is not a folder`
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
 
 /** How long to wait for a server, or `undefined` to not contact it. */
 export type ProbeTimeout = number | undefined
 
-/** What a server behind a bridge answered. */
+/** The answer of a server behind a bridge. */
 export type RemoteServerState =
   | { readonly kind: 'answers' | 'wants-login' | 'fails' | 'moved'; readonly status: number }
   | { readonly kind: 'timeout'; readonly seconds: number }
@@ -29,10 +137,10 @@ interface RemoteServerCheck {
 export async function checkRemoteServer(
   bridged: BridgedServer,
   server: string,
-  patience: ProbeTimeout,
+  timeoutMs: ProbeTimeout,
 ): Promise<RemoteServerCheck> {
   const { where, missing } = bridged
-  const state = await probeServer(bridged, patience)
+  const state = await probeServer(bridged, timeoutMs)
   const found = findingForState(state, bridged, server)
   const findings = missing.map((name) => missingVariableFinding(name, server))
   return { where, state, findings: found === undefined ? findings : [...findings, found] }
@@ -140,7 +248,7 @@ interface BridgedServer {
   /** Description of the address without secrets. */
   readonly where: string
   readonly headers: readonly AddedHeader[]
-  /** Whether the client adds header values that are not known here. */
+  /** True if the client adds header values that are not known here. */
   readonly hasUnknownHeaders: boolean
   /** Variables that the bridge needs and the entry does not define. */
   readonly missing: readonly string[]

@@ -1,16 +1,54 @@
 import { existsSync } from 'node:fs'
-import { stdioServer, tapeHeader } from '../../record/tape-header.ts'
+import type { LivePlan } from './live-plan.ts'
+import {
+  announceEndpoints,
+  printServeNote,
+  printServeWarning,
+  type ServeAddresses,
+} from './tapes-to-serve.ts'
+import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { Recording, type RecordedLinkOptions } from '../../record/recording.ts'
 import { serverName, serverNameFromUrl } from '../../record/server-name.ts'
+import { stdioServer, tapeHeader } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import { serveHttp } from '../../serve/http/serve-http.ts'
-import { upstreamLink, type UpstreamTarget } from '../../serve/upstream/upstream.ts'
+import type { PlayableTape } from '../../serve/playable-tape.ts'
+import type { ServeOptions } from '../../serve/serve-options.ts'
+import { PassthroughServer } from '../../serve/upstream/passthrough-server.ts'
 import { Passthrough } from '../../serve/upstream/passthrough.ts'
+import { upstreamLink, type UpstreamTarget } from '../../serve/upstream/upstream.ts'
 import { replaceTapeIfAnswered } from '../../store/file/rewrite.ts'
 import { pickLabels } from '../../tape/header.ts'
 import { turnStoreOf } from '../../tape/turns.ts'
-import { clientGoneCheck } from '../../link/process/client-gone.ts'
-import { printServeLine as tell, announceEndpoints, type ServeAddresses } from './tapes-to-serve.ts'
+
+/** The live server behind a tape. */
+export function openPassthrough(
+  { target, learns }: LivePlan & { kind: 'passthrough' },
+  { tape, secrets }: Pick<ServeOptions, 'tape' | 'secrets'>,
+): PassthroughServer {
+  printServeWarning('what is not on the tape goes to the live server')
+  const open = upstreamLink(target, turnStoreOf(tape.turns))
+  return new PassthroughServer({
+    open,
+    learns,
+    secrets,
+    ...(target.kind === 'url' && { headers: target.headers }),
+  })
+}
+
+/** Appends the new episode to the tape and reports it. */
+export async function appendNewEpisode(
+  live: PassthroughServer,
+  tape: PlayableTape,
+  server: string,
+): Promise<void> {
+  const { messages, clients } = await live.appendToTape(tape, server)
+  if (messages === 0) return
+  const from = clients === 1 ? '' : `, from ${clients} clients`
+  printServeNote(
+    `the tape has a new episode of ${messages} ${messages === 1 ? 'message' : 'messages'}${from}`,
+  )
+}
 
 export interface LiveRecordingOptions {
   /** Path of the tape. */
@@ -30,16 +68,15 @@ export async function recordLiveServer(anew: LiveRecordingOptions): Promise<numb
   const { path, addresses, signal } = anew
   const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
   const isOverHttp = addresses.http !== undefined || addresses.sse !== undefined
-  printRecordingLine(`recording the live server to ${path}`)
+  printServeNote(`recording the live server to ${path}`)
   const { code, frames, loss } = isOverHttp
     ? { code: 0, ...(await recordOverHttp(anew, tape)) }
     : await recordOnStdio(anew, tape)
-  if (loss !== undefined && frames > 0)
-    printRecordingLine(`the tape is incomplete: ${loss.why}; it is ${tape}`)
+  if (loss !== undefined && frames > 0) printServeNote(`the tape is incomplete: ${loss.why}; it is ${tape}`)
   else if (existsSync(tape) && (await replaceTapeIfAnswered(tape, path)))
-    printRecordingLine(`recorded ${frames} frames to ${path}`)
+    printServeNote(`recorded ${frames} frames to ${path}`)
   else
-    printRecordingLine(
+    printServeNote(
       `the live server sent no response, so ${tape === path ? 'no tape was made' : 'the tape is unchanged'}`,
     )
   return signal.reason === 'SIGINT' ? 130 : code
@@ -105,7 +142,7 @@ async function recordOnStdio(
       tape,
       client: { ...client, isGone: clientGoneCheck() },
       onBegin: () => {},
-      say: printRecordingLine,
+      say: printServeNote,
       stop: signal,
     })
     return { ...summary, code: 0 }
@@ -115,8 +152,4 @@ async function recordOnStdio(
   signal.addEventListener('abort', () => void recorder.stop())
   const { exit, ...summary } = await recorder.start({ ...named, command: target.command, tape, client })
   return { ...summary, code: exit.code ?? 1 }
-}
-
-function printRecordingLine(text: string): void {
-  tell(`reelay serve: ${text}`)
 }

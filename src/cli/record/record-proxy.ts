@@ -1,17 +1,5 @@
-import { ReelayError } from '../../errors.ts'
-import {
-  recordForwardProxy as startForward,
-  type ForwardProxyNotice,
-} from '../../record/http/record-forward.ts'
-import { proxyEnvironment, writeTrustFiles } from '../../record/http/proxy-environment.ts'
-import { caFolder, readCa, type CaFiles } from '../../store/ca-files.ts'
-import { runWithInheritedStdio } from '../../link/process/run-inherited.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
-import { isLoopback } from '../../http/host-check.ts'
-import { escapeControlChars } from '../../text.ts'
-import { exitLike, waitForSignal } from '../signals.ts'
 import { usageError } from '../options/option.ts'
-import type { RecordForwardArgs } from '../options/record-options.ts'
+import type { RecordUrlArgs, RecordForwardArgs } from '../options/record-options.ts'
 import {
   announceRecording,
   printNotice,
@@ -19,6 +7,74 @@ import {
   recordingPath,
   TailProcess,
 } from './record-output.ts'
+import { waitForSignal, exitLike } from '../signals.ts'
+import { ReelayError } from '../../errors.ts'
+import { isLoopback } from '../../http/host-check.ts'
+import { parseServerUrl } from '../../http/server-url.ts'
+import type { ListenAddress } from '../../http/server/listen.ts'
+import { runWithInheritedStdio } from '../../link/process/run-inherited.ts'
+import { proxyEnvironment, writeTrustFiles } from '../../record/http/proxy-environment.ts'
+import { recordForwardProxy, type ForwardProxyNotice } from '../../record/http/record-forward.ts'
+import { recordHttp, type HttpRecording } from '../../record/http/record-url.ts'
+import { serverNameFromUrl } from '../../record/server-name.ts'
+import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
+import { caFolder, readCa, type CaFiles } from '../../store/ca-files.ts'
+import { escapeControlChars } from '../../text.ts'
+
+/** Records a server at a URL until a signal ends it. */
+export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
+  const { url, headers, listen, labels, rules, maxLineBytes, redact } = args
+  const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
+  const view = args.tail ? new TailProcess() : undefined
+  const recording = await recordHttp({
+    url,
+    tape: recordingPath(args, server),
+    server,
+    ...labels,
+    redact,
+    maxMessageBytes: maxLineBytes,
+    ...(listen && { listen }),
+    ...rules,
+    headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
+    onChallenge: onlyOnce(() => printNotice(headers.length === 0 ? OAUTH_NOTICE : REFUSED_NOTICE)),
+    onTape: view?.follow,
+    onPending: printNotice,
+  })
+  announceProxy(args, recording)
+  const signal = await waitForSignal()
+  const summary = await recording.close()
+  await view?.end()
+  printRecordingSummary(args, summary)
+  process.exit(signal === 'SIGINT' ? 130 : 0)
+}
+
+/** The client gets the response of the server unchanged, so the advice is printed for the user. */
+const OAUTH_NOTICE =
+  'the server requires authentication (401), and a client cannot run OAuth through this proxy. Alternatives: ' +
+  "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
+  'or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
+const REFUSED_NOTICE =
+  'the server rejected the credentials in --header (401): they may have expired, or belong to another server'
+
+function onlyOnce(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) work()
+    isDone = true
+  }
+}
+
+function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
+  const { url, tape, failure, keyTrouble, isOpen } = recording
+  const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
+  if (isOpen)
+    printNotice(
+      `WARNING: other machines can reach this recorder, and through it ${escapeControlChars(createThrowawayRedactor().url(args.url))}${reach}`,
+    )
+  announceRecording(args, { path: tape, failure, keyTrouble })
+  // Printed even with --quiet if the port was chosen automatically.
+  if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
+}
 
 /** Records whatever servers a client names, until the client command or a signal ends it. */
 export async function runForwardRecording(args: RecordForwardArgs): Promise<void> {
@@ -26,7 +82,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   rejectOtherMachines(listen)
   const ca = usableCa()
   const view = args.tail ? new TailProcess() : undefined
-  const recording = await startForward({
+  const recording = await recordForwardProxy({
     listen,
     tape: recordingPath(args, args.server ?? 'forward'),
     server: args.server,
