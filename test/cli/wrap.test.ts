@@ -161,7 +161,7 @@ test('doctor finds a recorder that is gone, entries without memory, memory witho
 })
 
 test.skipIf(process.platform === 'win32')(
-  'doctor finds a tape folder that others can read, or that is none',
+  'doctor finds a tape folder that others can read, or that is not a folder',
   async () => {
     mkdirSync(join(folder, 'reelay/tapes'), { recursive: true, mode: 0o755 })
     expect((await user.reelay('doctor')).stdout).toContain(
@@ -171,7 +171,7 @@ test.skipIf(process.platform === 'win32')(
     writeFileSync(join(folder, 'reelay/tapes'), '')
     expect(await user.reelay('doctor')).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('is no folder'),
+      stdout: expect.stringContaining('is not a folder'),
     })
   },
 )

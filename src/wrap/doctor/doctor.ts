@@ -40,7 +40,7 @@ export interface DoctorEntry {
 }
 
 /** A config file that exists. */
-export interface DoctorConfig {
+interface DoctorConfig {
   readonly client: string
   readonly file: string
   readonly servers: readonly string[]
