@@ -6,14 +6,14 @@ import type { ClientCall } from '../tape/turns.ts'
 import { type ScopedRules, comparisonAt } from './rules.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 
-/** A request as it is compared: what must be equal, apart from what rules govern. */
+/** A request, prepared for comparison. */
 export interface ComparableRequest {
   readonly request: ClientCall
-  /** The params without what is ignored. */
+  /** The params without ignored paths. */
   readonly params: unknown
-  /** Equal for requests that differ at most where a rule governs. */
+  /** Requests with equal texts differ only in values that rules compare. */
   readonly text: string
-  /** The values that rules govern, in the order of their paths. */
+  /** The values that rules compare, sorted by path. */
   readonly ruleValues: readonly RuleValue[]
   readonly rules: ScopedRules
 }
@@ -24,7 +24,7 @@ interface RuleValue {
   readonly comparison: Comparison
 }
 
-/** `params` are those of the request as far as they are compared. */
+/** `params` are the params that the strategy compares. */
 export function toComparableRequest(
   request: ClientCall,
   params: unknown,
@@ -37,7 +37,7 @@ export function toComparableRequest(
   return { request, params, text: canonicalJson(marked), ruleValues, rules }
 }
 
-/** How far apart two requests of one text are, from 0 to 1; undefined when a rule does not accept the difference. */
+/** Returns the distance of two requests with equal texts, from 0 to 1, and `undefined` if a rule does not accept a difference. */
 export function distanceByRules(
   recorded: ComparableRequest,
   live: ComparableRequest,
@@ -60,12 +60,12 @@ interface MaskWalk {
 }
 
 interface Route {
-  /** What is left of a rule's path. */
+  /** The rest of a rule's path. */
   readonly path: PathPattern
   readonly comparison: Comparison
 }
 
-// Null is a safe mark: whatever stands in a governed place is replaced by it, in every request alike.
+// Values that rules compare are replaced by null in all requests, so null cannot be confused with a real value.
 function maskRuleValues(value: unknown, { routes, at, ruleValues }: MaskWalk): unknown {
   const [here] = routes.filter(({ path }) => path.length === 0)
   if (here !== undefined && value !== undefined) {
@@ -104,18 +104,18 @@ function childRoutes(
   )
 }
 
-/** What differs between two requests, field by field; where a rule governs, the rule decides. */
+/** Compares two requests field by field. Where a rule applies, the rule decides whether a field differs. */
 export function diffRequests(
   recorded: ComparableRequest,
   live: ComparableRequest,
   times: RequestTimes,
 ): FieldDiff {
   const { rules } = recorded
-  const verdict: FieldEquality = (path, then, now) => {
+  const equality: FieldEquality = (path, then, now) => {
     const comparison = comparisonAt(rules, path)
     return comparison && comparison.distance(then, now, times) !== undefined
   }
   const root = ['params']
   if (rules.governing.length === 0) return diffFields(recorded.params, live.params, root)
-  return diffFields(recorded.params, live.params, root, verdict)
+  return diffFields(recorded.params, live.params, root, equality)
 }

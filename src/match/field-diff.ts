@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../json/parse.ts'
 import type { PathPattern, PathSegment } from '../json/path.ts'
 import { commonAffixLength } from '../text.ts'
 
-/** One field that is not the same; a side that lacks the field has no value at all. */
+/** A field that differs. If one side does not have the field, its property is not set. */
 export interface FieldDifference {
   readonly path: PathPattern
   readonly recorded?: unknown
@@ -11,24 +11,24 @@ export interface FieldDifference {
 }
 
 export interface FieldDiff {
-  /** 0 for equal values, 1 when no field is alike. */
+  /** 0 for equal values, 1 if all fields differ completely. */
   readonly distance: number
   readonly fields: number
   readonly differences: readonly FieldDifference[]
   readonly equal: readonly PathPattern[]
 }
 
-/** Whether two values of a field count as equal, where something other than equality decides; undefined elsewhere. */
+/** Decides whether two values of a field match. Returns `undefined` for fields that must be equal. */
 export type FieldEquality = (path: PathPattern, recorded: unknown, got: unknown) => boolean | undefined
 
-/** Compares two values field by field, from `root` on. */
+/** Compares two values field by field. Paths begin with `root`. */
 export function diffFields(
   recorded: unknown,
   got: unknown,
   root: PathPattern,
-  verdict?: FieldEquality,
+  equality?: FieldEquality,
 ): FieldDiff {
-  const tally: Tally = { cost: 0, differences: [], equal: [], verdict }
+  const tally: Tally = { cost: 0, differences: [], equal: [], equality }
   compareFields({ recorded, got }, root, tally)
   const fields = tally.differences.length + tally.equal.length
   return { distance: tally.cost / fields, fields, differences: tally.differences, equal: tally.equal }
@@ -38,7 +38,7 @@ interface Tally {
   cost: number
   readonly differences: FieldDifference[]
   readonly equal: PathPattern[]
-  readonly verdict: FieldEquality | undefined
+  readonly equality: FieldEquality | undefined
 }
 
 interface FieldSides {
@@ -46,23 +46,23 @@ interface FieldSides {
   readonly got?: unknown
 }
 
-// Deeper than this a value is compared as a whole: a hostile request must not exhaust the stack.
+// Deeper values are compared as a whole, so that a hostile request cannot exhaust the stack.
 const DEEPEST = 60
 
 function compareFields(sides: FieldSides, path: PathPattern, tally: Tally): void {
-  const verdict = equalityByRule(sides, path, tally)
-  if (verdict === true) return void tally.equal.push(path)
+  const isEqual = equalityByRule(sides, path, tally)
+  if (isEqual === true) return void tally.equal.push(path)
   const inside = path.length < DEEPEST ? childSides(sides) : []
   if (inside.length > 0)
     return inside.forEach(([segment, next]) => compareFields(next, [...path, segment], tally))
-  if (verdict === undefined && areEqualFields(sides)) return void tally.equal.push(path)
+  if (isEqual === undefined && areEqualFields(sides)) return void tally.equal.push(path)
   tally.differences.push({ path, ...sides })
   tally.cost += differenceCost(sides)
 }
 
-function equalityByRule(sides: FieldSides, path: PathPattern, { verdict }: Tally): boolean | undefined {
-  if (verdict === undefined || !('recorded' in sides && 'got' in sides)) return undefined
-  return verdict(path, sides.recorded, sides.got)
+function equalityByRule(sides: FieldSides, path: PathPattern, { equality }: Tally): boolean | undefined {
+  if (equality === undefined || !('recorded' in sides && 'got' in sides)) return undefined
+  return equality(path, sides.recorded, sides.got)
 }
 
 function childSides({ recorded, got }: FieldSides): readonly (readonly [PathSegment, FieldSides])[] {
@@ -96,7 +96,7 @@ function areEqualFields(sides: FieldSides): boolean {
   return canonicalJson(sides.recorded) === canonicalJson(sides.got)
 }
 
-// A changed value is nearer than a missing one, and two texts are the nearer the more of their ends they share.
+// A changed value costs less than a missing one. The more two texts share at their ends, the less they cost.
 function differenceCost({ recorded, got }: FieldSides): number {
   if (typeof recorded === 'number' && typeof got === 'number') return 0.5
   if (typeof recorded !== 'string' || typeof got !== 'string') return 1

@@ -20,13 +20,13 @@ test('options come before what stands beside the tape, and that before the confi
 })
 
 test.each([
-  ['rules', 'SETTINGS_INVALID', 'it is no mapping'],
-  [{ rule: [] }, 'SETTINGS_INVALID', 'it holds "rule"'],
-  [{ rules: 'params.a any' }, 'SETTINGS_INVALID', '"rules" is no list'],
-  [{ rules: [{ path: 'params.a' }] }, 'SETTINGS_INVALID', 'rule 1 is no text'],
+  ['rules', 'SETTINGS_INVALID', 'it is not a mapping'],
+  [{ rule: [] }, 'SETTINGS_INVALID', 'unknown key "rule"'],
+  [{ rules: 'params.a any' }, 'SETTINGS_INVALID', '"rules" is not a list'],
+  [{ rules: [{ path: 'params.a' }] }, 'SETTINGS_INVALID', 'rule 1 is not a string'],
   [{ rules: ['params.a any', 'params.b soon'] }, 'RULE_INVALID', 'my.match.yaml, rule 2: '],
-  [{ strategy: 'closest' }, 'USAGE', 'my.match.yaml: there is no matching strategy "closest"'],
-  [{ strategy: 7 }, 'SETTINGS_INVALID', '"strategy" is no text'],
+  [{ strategy: 'closest' }, 'USAGE', 'my.match.yaml: unknown matching strategy "closest"'],
+  [{ strategy: 7 }, 'SETTINGS_INVALID', '"strategy" is not a string'],
 ])('%j is refused: %s, and the error says where', (value, code, words) => {
   expect(() => readMatchSettings(value, 'my.match.yaml')).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(words) }),

@@ -1,7 +1,7 @@
 import { ReelayError } from '../errors.ts'
 import { ignoreKind } from './comparisons/ignore.ts'
 import { RequestComparer } from './request-comparer.ts'
-import { parseIgnoredPaths } from './request-key.ts'
+import { parseRequestPath } from './request-key.ts'
 import { parseMatchRule, type MatchRule } from './rules.ts'
 import { findStrategy } from './strategies/index.ts'
 import { isObject, member } from '../json/parse.ts'
@@ -14,14 +14,14 @@ export interface MatchOptions {
   readonly rules?: readonly string[]
   /** Paths in requests, such as `params.arguments.limit`, that are not compared. */
   readonly ignore?: readonly string[]
-  /** Over-use repeats the last answer. Without it, a spent request is a miss. */
+  /** Repeats the last response when all recorded responses of a request are used. Otherwise this is a miss. */
   readonly permissive?: boolean
 }
 
-/** Reads the options; of two rules for one place the first holds. */
+/** Parses the options. Of two rules for the same path, the first one applies. */
 export function createComparer({ match, rules = [], ignore = [] }: MatchOptions): RequestComparer {
-  const ignored = parseIgnoredPaths(ignore).map((path): MatchRule => ({
-    path,
+  const ignored = ignore.map((path): MatchRule => ({
+    path: parseRequestPath(path),
     comparison: ignoreKind.parse(''),
   }))
   return new RequestComparer(match === undefined ? undefined : findStrategy(match), [
@@ -30,7 +30,7 @@ export function createComparer({ match, rules = [], ignore = [] }: MatchOptions)
   ])
 }
 
-/** The options under which a request that missed would have been answered. */
+/** Options under which a request that missed is answered. */
 export interface SuggestedMatchOptions extends MatchOptions {
   readonly rules: readonly string[]
   readonly ignore: readonly string[]
@@ -39,42 +39,42 @@ export interface SuggestedMatchOptions extends MatchOptions {
   readonly server?: string
 }
 
-/** What a settings file says about matching. */
+/** The match settings of a file. */
 export interface MatchSettings {
   readonly match?: string
   readonly rules: readonly string[]
 }
 
-/** Reads `{ strategy?, rules? }`, as it stands beside a tape or under `match` in a config file; `where` is for errors. */
+/** Reads `{ strategy?, rules? }` from the file beside a tape or from `match` in a config. `where` is for error messages. */
 export function readMatchSettings(value: unknown, where: string): MatchSettings {
   if (value === undefined || value === null) return { rules: [] }
-  if (!isObject(value)) throw invalidMatchSettings(where, 'it is no mapping')
+  if (!isObject(value)) throw invalidMatchSettings(where, 'it is not a mapping')
   const odd = Object.keys(value).find((name) => name !== 'strategy' && name !== 'rules')
-  if (odd !== undefined) throw invalidMatchSettings(where, `it holds ${JSON.stringify(odd)}`)
+  if (odd !== undefined) throw invalidMatchSettings(where, `unknown key ${JSON.stringify(odd)}`)
   return { ...strategyIn(value, where), rules: rulesIn(member(value, 'rules') ?? [], where) }
 }
 
-/** The options of a run, then what stands beside the tape, then what the config says. */
+/** Merges the options of a run with settings of lower priority, such as the file beside the tape and the config. */
 export function mergeMatchSettings(
   options: MatchOptions,
   ...settings: readonly MatchSettings[]
 ): MatchOptions {
-  const match = [options, ...settings].find((said) => said.match !== undefined)?.match
-  const rules = [...(options.rules ?? []), ...settings.flatMap((said) => said.rules)]
+  const match = [options, ...settings].find((each) => each.match !== undefined)?.match
+  const rules = [...(options.rules ?? []), ...settings.flatMap((each) => each.rules)]
   return { ...options, ...(match !== undefined && { match }), rules }
 }
 
 function strategyIn(value: unknown, where: string): Pick<MatchSettings, 'match'> {
   const name = member(value, 'strategy')
   if (name === undefined) return {}
-  if (typeof name !== 'string') throw invalidMatchSettings(where, '"strategy" is no text')
+  if (typeof name !== 'string') throw invalidMatchSettings(where, '"strategy" is not a string')
   return { match: withFileInError(where, () => findStrategy(name).name) }
 }
 
 function rulesIn(value: unknown, where: string): readonly string[] {
-  if (!Array.isArray(value)) throw invalidMatchSettings(where, '"rules" is no list')
+  if (!Array.isArray(value)) throw invalidMatchSettings(where, '"rules" is not a list')
   return value.map((rule: unknown, place) => {
-    if (typeof rule !== 'string') throw invalidMatchSettings(where, `rule ${place + 1} is no text`)
+    if (typeof rule !== 'string') throw invalidMatchSettings(where, `rule ${place + 1} is not a string`)
     withFileInError(`${where}, rule ${place + 1}`, () => parseMatchRule(rule))
     return rule
   })
@@ -91,7 +91,7 @@ function withFileInError<Result>(where: string, read: () => Result): Result {
 }
 
 function invalidMatchSettings(where: string, why: string): ReelayError {
-  return new ReelayError('SETTINGS_INVALID', `the matching rules in ${where} cannot be read: ${why}`, {
-    hint: 'write "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date',
+  return new ReelayError('SETTINGS_INVALID', `invalid matching rules in ${where}: ${why}`, {
+    hint: 'use the keys "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date',
   })
 }

@@ -12,7 +12,7 @@ import type { Strategy } from './strategies/strategy.ts'
 /** How requests are compared: a strategy, and rules for some of their parts. */
 export class RequestComparer {
   readonly strategy: Strategy
-  /** Equal for equal requests, whatever the rules say. */
+  /** Requests that are equal without any rules have equal keys. */
   readonly keyOf: (request: ClientCall) => string
   /** True if only requests with equal keys, apart from ignored paths, answer each other. */
   readonly matchesByKey: boolean
@@ -44,24 +44,24 @@ export class RequestComparer {
     return toComparableRequest(request, this.strategy.paramsOf(request, rules.ignore), rules)
   }
 
-  /** Requests are compared only within a group. What a user agreed to is part of it under every strategy. */
-  groupKeyOf(form: ComparableRequest): string {
-    const { server, method, params } = form.request
+  /** Only requests of the same group are compared. What the user agreed to is part of the group under every strategy. */
+  groupKeyOf(comparable: ComparableRequest): string {
+    const { server, method, params } = comparable.request
     return canonicalJson([
       server,
       method,
-      requestEra(form.request),
+      requestEra(comparable.request),
       consentParams(params),
-      this.strategy.groupOf(form),
+      this.strategy.groupOf(comparable),
     ])
   }
 
-  /** How far the recorded request is from the live one that it answers; undefined when it does not answer it. */
+  /** Returns the distance of two requests of one group, and `undefined` if the recorded one does not answer the live one. */
   distance(recorded: ComparableRequest, live: ComparableRequest, times: RequestTimes): number | undefined {
     return this.strategy.distance(recorded, live, times)
   }
 
-  /** The same for requests of any group. */
+  /** True if the recorded request answers the live one. They may be of different groups. */
   answers(recorded: ClientCall, live: ClientCall, times: RequestTimes): boolean {
     const [then, now] = [this.comparable(recorded), this.comparable(live)]
     return this.groupKeyOf(then) === this.groupKeyOf(now) && this.distance(then, now, times) !== undefined

@@ -26,7 +26,7 @@ export interface RequestRecordings extends KeyedPlaces {
   readonly cut: readonly number[]
 }
 
-/** What ranking needs to know about the connection and about the recordings of a request. */
+/** The state of a connection, and facts about recordings, that ranking needs. */
 export interface RankingState {
   /** In milliseconds since 1970. */
   readonly now: number

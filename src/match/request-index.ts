@@ -146,7 +146,7 @@ export class RequestIndex {
     return this.#kinds
   }
 
-  /** The places of the playable requests. Methods that are not counted, such as `ping`, are left out. */
+  /** The places of the playable requests. Methods that are not counted, such as `ping`, are skipped. */
   *playablePlaces(): Generator<number> {
     for (let place = 0; place < this.#store.size; place++) {
       const { server, method } = this.#store.summary(place)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { META_KEYS } from '../protocol/message.ts'
-import { parseIgnoredPaths, requestKey } from './request-key.ts'
+import { parseRequestPath, requestKey } from './request-key.ts'
 
 test('the order of keys never matters, at any depth', () => {
   expect(keyOf({ a: 1, b: { c: [{ x: 1, y: 2 }], d: 3 } })).toBe(
@@ -82,15 +82,15 @@ test('what stands at an ignored path is not compared', () => {
 })
 
 test('an ignored path that cannot match anything is refused', () => {
-  expect(() => parseIgnoredPaths(['arguments.limit'])).toThrow(
+  expect(() => parseRequestPath('arguments.limit')).toThrow(
     expect.objectContaining({
       code: 'PATH_INVALID',
-      message: 'the path "arguments.limit" does not start at "params"',
+      message: 'the path "arguments.limit" does not start with "params"',
       hint: expect.stringContaining('params.arguments.limit'),
     }),
   )
 })
 
 function keyOf(params: unknown, ignore: readonly string[] = []): string {
-  return requestKey({ server: 's', method: 'tools/call', params }, parseIgnoredPaths(ignore))
+  return requestKey({ server: 's', method: 'tools/call', params }, ignore.map(parseRequestPath))
 }

@@ -7,17 +7,17 @@ import { isObject, member, type JsonObject } from '../json/parse.ts'
 import { hasEnvelope, META_KEYS } from '../protocol/message.ts'
 import type { ClientCall } from '../tape/turns.ts'
 
-/** Equal for requests that the same recorded answer serves: server, method, era and canonical params; never the id. */
-export function requestKey(asked: ClientCall, ignore: readonly PathPattern[] = []): string {
-  return canonicalJson([asked.server, asked.method, requestEra(asked), comparedParams(asked, ignore)])
+/** Requests with equal keys get the same recorded response. The key consists of server, method, era and canonical params, not of the id. */
+export function requestKey(request: ClientCall, ignore: readonly PathPattern[] = []): string {
+  return canonicalJson([request.server, request.method, requestEra(request), comparedParams(request, ignore)])
 }
 
-/** The key function that leaves some paths out. Without paths it is `requestKey` itself, which an index on disk knows. */
+/** Returns a key function that ignores some paths. Without paths it is `requestKey` itself, which an index on disk recognises. */
 export function requestKeyWithout(ignore: readonly PathPattern[]): (request: ClientCall) => string {
   return ignore.length === 0 ? requestKey : (request) => requestKey(request, ignore)
 }
 
-/** The params as they are compared: without what the protocol itself puts in `_meta` and without the ignored paths. */
+/** The params that are compared: without the protocol's own keys in `_meta`, and without the ignored paths. */
 export function comparedParams(
   { method, params }: Pick<ClientCall, 'method' | 'params'>,
   ignore: readonly PathPattern[] = [],
@@ -28,12 +28,12 @@ export function comparedParams(
   return isEmptyObject(own) ? undefined : own
 }
 
-/** The params without the ignored paths; what the user agreed to is never left out. */
+/** The params without the ignored paths. What the user agreed to is always kept. */
 export function omitIgnored(params: unknown, ignore: readonly PathPattern[]): unknown {
   return withConsentParams(member(omitPaths({ params }, ignore), 'params'), params)
 }
 
-/** The era whose form a request has: a modern one carries its protocol version. Requests known by method alone have none. */
+/** The era of a request: modern requests contain their protocol version. Returns `undefined` for requests that are matched by method alone. */
 export function requestEra({ method, params }: ClientCall): Era | undefined {
   return eraOfRequest(method, hasEnvelope(params))
 }
@@ -43,17 +43,12 @@ export function eraOfRequest(method: string, enveloped: boolean): Era | undefine
   return eraOfForm(enveloped)
 }
 
-/** The paths of `--ignore`: they start at the request, so the first name is `params`. */
-export function parseIgnoredPaths(texts: readonly string[]): readonly PathPattern[] {
-  return texts.map(parseRequestPath)
-}
-
-// A cancellation names a live id, which no recording can know.
+// A cancellation contains a live id, which differs from the recorded one.
 function isMatchedByMethodAlone(method: string): boolean {
   return isOpeningMethod(method) || method === 'notifications/cancelled'
 }
 
-/** Whether a request asks about a task by its id. SDK v1 repeats in some of them, and not in others, what it asked of the call. */
+/** Requests of this method are about a task by its id. SDK v1 repeats the `task` param of the call in some of them only. */
 export function isTaskQuery(method: string): boolean {
   return TASK_QUERIES.has(method)
 }
@@ -88,15 +83,15 @@ function isEmptyObject(value: unknown): boolean {
   return isObject(value) && Object.keys(value).length === 0
 }
 
-/** What the user was asked and what they answered (2026-07-28, MRTR): compared exactly, whatever else is not. */
+/** Questions to the user and their answers (2026-07-28, MRTR). They are compared exactly under every strategy and rule. */
 const CONSENT_PARAMS: readonly string[] = ['requestState', 'inputResponses']
 
-/** The guarded members of a request's params, as one comparable value. */
+/** The values of the consent params, which are part of every group key. */
 export function consentParams(params: unknown): readonly unknown[] {
   return CONSENT_PARAMS.map((name) => member(params, name) ?? null)
 }
 
-/** Puts the guarded members back when a rule has taken away what held them. */
+/** Puts the consent params back if an ignored path removed them. */
 function withConsentParams(rest: unknown, params: unknown): unknown {
   const kept = CONSENT_PARAMS.filter(
     (name) => member(params, name) !== undefined && member(rest, name) === undefined,
@@ -108,7 +103,7 @@ function withConsentParams(rest: unknown, params: unknown): unknown {
   }
 }
 
-/** A path from the request to a value in it, as options and rules take it: the first name is `params`. */
+/** Parses the path of an option or rule. It starts at the request, so its first name is `params`. */
 export function parseRequestPath(text: string): PathPattern {
   const path = parsePath(text)
   if (path[0] !== 'params') throw pathRootError(text, path)
@@ -122,35 +117,33 @@ export function isConsentPath([, first]: PathPattern): boolean {
 
 function pathRootError(text: string, path: PathPattern): ReelayError {
   const meant = path[0] === 'arguments' ? `params.${text}` : `params.arguments.${text}`
-  return new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start at "params"`, {
-    hint: `a path leads from the request to the value: write ${meant} for an argument of a tool`,
+  return new ReelayError('PATH_INVALID', `the path ${JSON.stringify(text)} does not start with "params"`, {
+    hint: `write ${meant} for an argument of a tool`,
   })
 }
 
 function consentPathError(text: string): ReelayError {
   return new ReelayError('PATH_INVALID', `${JSON.stringify(text)} is always compared, under every strategy`, {
-    hint: `${CONSENT_PARAMS.join(' and ')} say what the user agreed to: a refusal must never be played as a consent`,
+    hint: `${CONSENT_PARAMS.join(' and ')} contain what the user agreed to, and a refusal must not get the response to a consent`,
   })
 }
 
-/** How often a client opens or probes a connection, or asks how a task is doing, is its own affair, not part of the session's content. */
+/** Requests of this method may be sent any number of times: they open or probe the connection, or poll a task. */
 export function isUncountedMethod(method: string): boolean {
   return isConnectionMethod(method) || isTaskPoll(method)
 }
 
-/** Whether a method is about the connection alone. */
 export function isConnectionMethod(method: string): boolean {
   return isOpeningMethod(method) || method === 'ping'
 }
 
-/** Whether it asks for the state of a task, which changes nothing. */
 export function isTaskPoll(method: string): boolean {
   return method === 'tasks/get'
 }
 
 const immutableValues = new WeakSet<object>()
 
-/** Says of a value that nobody will change it: what was found out about it stays true as long as it lives. */
+/** Marks a value that is never changed, so that results computed from it can be kept. */
 export function markImmutable(value: unknown): void {
   if (isReference(value)) immutableValues.add(value)
 }

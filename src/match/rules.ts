@@ -6,30 +6,30 @@ import { calledTool } from '../protocol/message.ts'
 import { parseRequestPath } from './request-key.ts'
 import { type ClientCall } from '../tape/turns.ts'
 
-/** How one part of some requests is compared. */
+/** Says how the values at one path of some requests are compared. */
 export interface MatchRule extends MatchRuleScope {
   readonly path: PathPattern
   readonly comparison: Comparison
 }
 
-/** The requests that a rule is for: all, or those of one server, method or tool. */
+/** The requests that a rule applies to: all, or those of one server, method or tool. */
 export interface MatchRuleScope {
   readonly server?: string
   readonly method?: string
   readonly tool?: string
 }
 
-/** Reads `tools/call search params.arguments.date relative-date`; what stands before the path may be left out. */
+/** Parses `tools/call search params.arguments.date relative-date`. The words before the path are optional. */
 export function parseMatchRule(text: string): MatchRule {
   const { scope = '', path, as = '' } = RULE_PATTERN.exec(text.trim())?.groups ?? {}
   if (path === undefined)
     throw invalidMatchRule(
-      `${JSON.stringify(text)} holds no path that starts at "params", or nothing after it`,
+      `${JSON.stringify(text)} has no path that starts with "params", or no comparison after it`,
     )
   return { ...parseScope(scope.trim(), text), path: parseRequestPath(path), comparison: parseComparison(as) }
 }
 
-/** The rule on one line, as `parseRule` reads it. */
+/** Formats a rule so that `parseMatchRule` can read it. */
 export function formatMatchRule({ server, method, tool, path, comparison }: MatchRule): string {
   const words = [
     server === undefined ? undefined : `server=${quoteName(server)}`,
@@ -46,13 +46,13 @@ export function parseComparison(text: string): Comparison {
   const kind = COMPARISON_KINDS.find((candidate) => candidate.name === name)
   if (kind !== undefined) return kind.parse(text.slice(name.length).trim())
   const known = COMPARISON_KINDS.map(({ usage }) => usage).join(', ')
-  throw invalidMatchRule(`there is no comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
+  throw invalidMatchRule(`unknown comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
 }
 
-export function isRuleInScope({ server, method, tool }: MatchRuleScope, asked: ClientCall): boolean {
-  if (server !== undefined && server !== asked.server) return false
-  if (method !== undefined && method !== asked.method) return false
-  return tool === undefined || tool === calledTool(asked)
+export function isRuleInScope({ server, method, tool }: MatchRuleScope, request: ClientCall): boolean {
+  if (server !== undefined && server !== request.server) return false
+  if (method !== undefined && method !== request.method) return false
+  return tool === undefined || tool === calledTool(request)
 }
 
 const STEP_PATTERN = String.raw`(?:\.[^.[\]"*\s]+|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\])`
@@ -61,7 +61,7 @@ const RULE_PATTERN = new RegExp(
   String.raw`^(?<scope>(?:${WORD_PATTERN}\s+){0,3}?)(?<path>params${STEP_PATTERN}*)\s+(?<as>\S.*)$`,
 )
 
-/** A name that could be taken for something else is written as JSON. */
+/** Writes a name as JSON if it could be mistaken for another part of the rule. */
 function quoteName(name: string): string {
   return /^[^\s"]\S*$/.test(name) && !/^(?:params|server=)/.test(name) ? name : JSON.stringify(name)
 }
@@ -69,7 +69,7 @@ function quoteName(name: string): string {
 function unquoteName(word: string): string {
   const name: unknown = word.startsWith('"') ? parseJson(word) : word
   if (typeof name === 'string') return name
-  throw invalidMatchRule(`${word} is no name`, 'a name in quotes is written as in JSON')
+  throw invalidMatchRule(`${word} is not a valid name`, 'write a name in quotes as a JSON string')
 }
 
 function parseScope(text: string, rule: string): MatchRuleScope {
@@ -80,19 +80,19 @@ function parseScope(text: string, rule: string): MatchRuleScope {
   if (more.length > 0 || (tool !== undefined && method !== 'tools/call'))
     throw invalidMatchRule(
       `${JSON.stringify(rule)} has ${JSON.stringify(text)} before its path`,
-      'before the path may stand a server, a method and, after tools/call, a tool: server=github tools/call search',
+      'only a server, a method and, after tools/call, a tool may come before the path: server=github tools/call search',
     )
   return { ...(server && { server }), ...(method && { method }), ...(tool && { tool }) }
 }
 
-/** The rules for one kind of request. */
+/** The rules that apply to a request. */
 export interface ScopedRules {
   readonly ignore: readonly PathPattern[]
-  /** Those that compare in their own way; of several for one place the first holds. */
+  /** The rules with a comparison. Of several for the same path, the first one applies. */
   readonly governing: readonly MatchRule[]
 }
 
-/** All rules, looked up by the request that they may be for. */
+/** Finds the rules that apply to a request. */
 export class MatchRules {
   readonly rules: readonly MatchRule[]
   readonly #inScope = new Map<string, ScopedRules>()
@@ -101,13 +101,13 @@ export class MatchRules {
     this.rules = rules
   }
 
-  for(asked: ClientCall): ScopedRules {
+  for(request: ClientCall): ScopedRules {
     if (this.rules.length === 0) return NO_RULES
-    const key = JSON.stringify([asked.server, asked.method, calledTool(asked)])
+    const key = JSON.stringify([request.server, request.method, calledTool(request)])
     const known = this.#inScope.get(key)
     if (known !== undefined) return known
-    const found = selectRules(this.rules, asked)
-    // A hostile client makes up names without end.
+    const found = selectRules(this.rules, request)
+    // A hostile client may send any number of names.
     if (this.#inScope.size < MOST_SCOPES) this.#inScope.set(key, found)
     return found
   }
@@ -116,15 +116,15 @@ export class MatchRules {
 const NO_RULES: ScopedRules = { ignore: [], governing: [] }
 const MOST_SCOPES = 1_000
 
-function selectRules(all: readonly MatchRule[], asked: ClientCall): ScopedRules {
-  const rules = all.filter((rule) => isRuleInScope(rule, asked))
+function selectRules(all: readonly MatchRule[], request: ClientCall): ScopedRules {
+  const rules = all.filter((rule) => isRuleInScope(rule, request))
   return {
     ignore: rules.filter(({ comparison }) => comparison.leavesOut).map(({ path }) => path),
     governing: rules.filter(({ comparison }) => !comparison.leavesOut),
   }
 }
 
-/** The comparison that holds at a place; none where values must be equal. */
+/** The comparison for a path. Returns `undefined` if the values must be equal. */
 export function comparisonAt({ governing }: ScopedRules, place: PathPattern): Comparison | undefined {
   return governing.find(({ path }) => pathMatches(path, place))?.comparison
 }

@@ -133,11 +133,11 @@ test('a rules file that cannot be read is named, with the place, and nothing is 
       "reelay: SETTINGS_INVALID FILE cannot be read: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 13
       hint: correct that place in the file, or remove the file
     ",
-      "reelay: RULE_INVALID FILE, rule 1: cannot read a matching rule: there is no comparison "sometimes"
+      "reelay: RULE_INVALID FILE, rule 1: invalid matching rule: unknown comparison "sometimes"
       hint: the kinds are: ignore, any, type, regex <pattern>, relative-date [within <n>d|h|m|s], number within <amount or percent>, unordered, case-insensitive, trim
     ",
-      "reelay: SETTINGS_INVALID the matching rules in FILE cannot be read: it holds "ignore"
-      hint: write "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date
+      "reelay: SETTINGS_INVALID invalid matching rules in FILE: unknown key "ignore"
+      hint: use the keys "strategy", a name, and "rules", a list of lines such as tools/call search params.arguments.date relative-date
     ",
     ]
   `)

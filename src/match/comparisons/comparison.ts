@@ -1,33 +1,33 @@
 import { ReelayError } from '../../errors.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 
-/** When the recorded request was sent, and when the live one was, in milliseconds since 1970. */
+/** When the recorded and the live request were sent, in milliseconds since 1970. */
 export interface RequestTimes {
   readonly recorded: number
   readonly live: number
 }
 
-/** One way in which a live value counts as the recorded one though the two differ. */
+/** Decides whether a live value matches a recorded one that may differ from it. */
 export interface Comparison {
-  /** As the user writes it: `number within 5%`. */
+  /** The comparison as users write it, for example `number within 5%`. */
   readonly text: string
-  /** True when the value is left out on both sides, so that it may be missing on either. */
+  /** True if the value is not compared at all, so that it may be missing on either side. */
   readonly leavesOut?: true
-  /** How far apart two values are that count as equal, from 0 to 1; undefined when they do not. */
+  /** Returns the distance of two values that match, from 0 to 1, and `undefined` if they do not match. */
   distance(recorded: unknown, got: unknown, times: RequestTimes): number | undefined
 }
 
 /** A kind of comparison that rules can name. */
 export interface ComparisonKind {
   readonly name: string
-  /** How it is written, for help texts. */
+  /** The syntax, for help texts. */
   readonly usage: string
   readonly about: string
-  /** Reads what follows the name. */
+  /** Parses the text after the name. */
   parse(rest: string): Comparison
 }
 
-/** A kind that takes no further words. */
+/** Creates a kind that has no arguments. */
 export function simpleComparison(
   kind: Pick<ComparisonKind, 'name' | 'about'>,
   distance: Comparison['distance'],
@@ -37,14 +37,14 @@ export function simpleComparison(
     usage: kind.name,
     parse: (rest) => {
       if (rest !== '')
-        throw invalidMatchRule(`"${kind.name}" takes nothing after it, and got ${JSON.stringify(rest)}`)
+        throw invalidMatchRule(`"${kind.name}" takes no arguments, but got ${JSON.stringify(rest)}`)
       return { text: kind.name, distance }
     },
   }
 }
 
 export function invalidMatchRule(why: string, hint?: string, cause?: unknown): ReelayError {
-  return new ReelayError('RULE_INVALID', `cannot read a matching rule: ${why}`, {
+  return new ReelayError('RULE_INVALID', `invalid matching rule: ${why}`, {
     hint:
       hint ??
       'write it like tools/call search params.arguments.date relative-date; docs/reference/matching-rules.md lists the kinds',
@@ -52,7 +52,7 @@ export function invalidMatchRule(why: string, hint?: string, cause?: unknown): R
   })
 }
 
-/** 0 for equal values, and `otherwise` for others. */
+/** Returns 0 for equal values, and `otherwise` for others. */
 export function equalOr(recorded: unknown, got: unknown, otherwise: number | undefined): number | undefined {
   return canonicalJson(recorded) === canonicalJson(got) ? 0 : otherwise
 }

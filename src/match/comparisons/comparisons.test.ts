@@ -63,13 +63,13 @@ test('without the time of the recording no date is relative to it', () => {
 })
 
 test.each([
-  ['fuzzy', 'there is no comparison "fuzzy"'],
-  ['any thing', '"any" takes nothing after it, and got "thing"'],
+  ['fuzzy', 'unknown comparison "fuzzy"'],
+  ['any thing', '"any" takes no arguments, but got "thing"'],
   ['regex', '"regex" needs a pattern'],
-  ['regex (', '"(" is no pattern of JavaScript'],
-  ['number', '"number" got ""'],
-  ['number within -1', '"number" got "within -1"'],
-  ['relative-date within a week', '"relative-date" got "within a week"'],
+  ['regex (', '"(" is not a valid JavaScript regular expression'],
+  ['number', 'invalid argument "" for "number"'],
+  ['number within -1', 'invalid argument "within -1" for "number"'],
+  ['relative-date within a week', 'invalid argument "within a week" for "relative-date"'],
 ])('%s is refused: %s', (text, why) => {
-  expect(() => parseComparison(text)).toThrow(`cannot read a matching rule: ${why}`)
+  expect(() => parseComparison(text)).toThrow(`invalid matching rule: ${why}`)
 })

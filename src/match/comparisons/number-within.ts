@@ -3,7 +3,8 @@ import { invalidMatchRule, type Comparison, type ComparisonKind } from './compar
 export const numberKind: ComparisonKind = {
   name: 'number',
   usage: 'number within <amount or percent>',
-  about: 'a number that is at most so far from the recorded one: `number within 5`, `number within 10%`',
+  about:
+    'a number that differs from the recorded one by at most this much: `number within 5`, `number within 10%`',
   parse: parseWithin,
 }
 
@@ -13,7 +14,7 @@ function parseWithin(rest: string): Comparison {
   const { amount, percent } = WITHIN.exec(rest)?.groups ?? {}
   if (amount === undefined)
     throw invalidMatchRule(
-      `"number" got ${JSON.stringify(rest)}`,
+      `invalid argument ${JSON.stringify(rest)} for "number"`,
       'write number within 5, or number within 10%',
     )
   const farthest = (recorded: number): number =>
@@ -27,7 +28,7 @@ function parseWithin(rest: string): Comparison {
   }
 }
 
-// What decimal fractions lose in binary is not a difference: 0.3 - 0.2 is within 0.1.
+// Ignores rounding errors of binary fractions: 0.3 - 0.2 is within 0.1.
 const ROUNDING = 1e-9
 
 function relativeDistance(difference: number, farthest: number): number | undefined {

@@ -3,7 +3,7 @@ import { equalOr, invalidMatchRule, type Comparison, type ComparisonKind } from 
 export const regexKind: ComparisonKind = {
   name: 'regex',
   usage: 'regex <pattern>',
-  about: 'both texts match the pattern, and its groups, if it has any, catch the same',
+  about: 'both texts match the pattern, and its groups, if any, capture the same text',
   parse: parseRegex,
 }
 
@@ -23,7 +23,11 @@ function compilePattern(text: string): RegExp {
   try {
     return new RegExp(text, 'u')
   } catch (cause) {
-    throw invalidMatchRule(`${JSON.stringify(text)} is no pattern of JavaScript`, undefined, cause)
+    throw invalidMatchRule(
+      `${JSON.stringify(text)} is not a valid JavaScript regular expression`,
+      undefined,
+      cause,
+    )
   }
 }
 

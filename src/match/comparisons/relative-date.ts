@@ -5,14 +5,14 @@ const MINUTE: number = 60 * SECOND
 const HOUR: number = 60 * MINUTE
 export const DAY: number = 24 * HOUR
 
-/** A date without a time, or a point in time, as clients write them in requests. */
+/** A date or a point in time, in one of the forms that clients send. */
 type Timestamp =
   | { readonly kind: 'date'; readonly at: number }
   | { readonly kind: 'time'; readonly at: number }
   | { readonly kind: 'seconds'; readonly at: number }
   | { readonly kind: 'milliseconds'; readonly at: number }
 
-/** Reads `2026-11-16`, ISO 8601 with a time, and the seconds or milliseconds since 1970 of the years 2001 to 2286. */
+/** Parses `2026-11-16`, ISO 8601 with a time, and seconds or milliseconds since 1970 for the years 2001 to 2286. */
 export function parseTimestamp(value: unknown): Timestamp | undefined {
   if (typeof value === 'number') return timestampOfNumber(value)
   if (typeof value !== 'string' || !ISO.test(value)) return undefined
@@ -29,7 +29,7 @@ function timestampOfNumber(value: number): Timestamp | undefined {
   return value >= 1e12 && value < 1e13 ? { kind: 'milliseconds', at: value } : undefined
 }
 
-/** How far a moment lies from `now`: whole days, by the calendar of UTC, for a date without a time. */
+/** Milliseconds from `now` to a timestamp. For a date without a time, whole days in UTC. */
 export function offsetFromNow(now: number, { kind, at }: Timestamp): number {
   return kind === 'date' ? at - Math.floor(now / DAY) * DAY : at - now
 }
@@ -37,7 +37,8 @@ export function offsetFromNow(now: number, { kind, at }: Timestamp): number {
 export const relativeDateKind: ComparisonKind = {
   name: 'relative-date',
   usage: 'relative-date [within <n>d|h|m|s]',
-  about: 'a date or time as far from now as the recorded one was from its recording, within a day or as said',
+  about:
+    'a date or time that is as far from now as the recorded one was from its request, within one day or this limit',
   parse: parseRelativeDate,
 }
 
@@ -49,8 +50,8 @@ function parseRelativeDate(rest: string): Comparison {
   const { amount, unit } = WITHIN.exec(rest)?.groups ?? {}
   if (amount === undefined || unit === undefined)
     throw invalidMatchRule(
-      `"relative-date" got ${JSON.stringify(rest)}`,
-      'write relative-date, or how exact it must be: relative-date within 2d (or h, m, s)',
+      `invalid argument ${JSON.stringify(rest)} for "relative-date"`,
+      'write relative-date, or relative-date within 2d (or h, m, s)',
     )
   return relativeDate(`relative-date ${rest}`, Number(amount) * (UNITS[unit] ?? 0))
 }
@@ -60,13 +61,13 @@ function relativeDate(text: string, farthest: number): Comparison {
     text,
     distance: (recorded, got, times) => {
       const shift = shiftBetween(recorded, got, times)
-      if (shift === undefined || !(shift <= farthest)) return undefined // NaN when nobody knows when it was recorded
+      if (shift === undefined || !(shift <= farthest)) return undefined // `shift` is NaN if the time of the recording is unknown
       return farthest === 0 ? 0 : shift / farthest
     },
   }
 }
 
-/** By how much the two lie differently from their own now; undefined when they are not two dates of one form. */
+/** The difference between the two offsets from now. Returns `undefined` if the values are not timestamps of the same form. */
 function shiftBetween(recorded: unknown, got: unknown, times: RequestTimes): number | undefined {
   const [then, now] = [parseTimestamp(recorded), parseTimestamp(got)]
   if (then === undefined || then.kind !== now?.kind) return undefined

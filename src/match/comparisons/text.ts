@@ -2,13 +2,13 @@ import { simpleComparison, type ComparisonKind, equalOr } from './comparison.ts'
 
 export const caseInsensitiveKind: ComparisonKind = textKind(
   'case-insensitive',
-  'the same text, whatever the case of its letters',
+  'the same text, ignoring upper and lower case',
   (text) => text.toLowerCase(),
 )
 
 export const trimKind: ComparisonKind = textKind(
   'trim',
-  'the same text, whatever the white space around it',
+  'the same text, ignoring white space at both ends',
   (text) => text.trim(),
 )
 

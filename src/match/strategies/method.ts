@@ -10,7 +10,7 @@ export const method: Strategy = {
   isLoose: true,
   nearestAmong: 200,
   groupOf: () => null,
-  // Any call of the same tool is nearer than a call of another.
+  // Any call of the same tool is nearer than a call of another tool.
   distance: (recorded, live, times) =>
     diffRequests(recorded, live, times).distance +
     (toolOrPromptName(recorded.request) === toolOrPromptName(live.request) ? 0 : 1),

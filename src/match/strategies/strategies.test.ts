@@ -152,7 +152,7 @@ test('eras and servers are never mixed', () => {
 
 test('a strategy is known by the spellings of other tools too', () => {
   expect(findStrategy('method_and_params').name).toBe('method-and-params')
-  expect(() => findStrategy('closest')).toThrow('there is no matching strategy "closest"')
+  expect(() => findStrategy('closest')).toThrow('unknown matching strategy "closest"')
 })
 
 function asking(action: string): object {

@@ -3,23 +3,22 @@ import type { RequestTimes } from '../comparisons/comparison.ts'
 import type { ComparableRequest } from '../comparable-request.ts'
 import type { ClientCall } from '../../tape/turns.ts'
 
-/** One way to say which recorded request answers a live one. */
+/** Decides which recorded request answers a live one. */
 export interface Strategy {
   readonly name: string
-  /** Another name that users know it by. */
   readonly alias?: string
-  /** What a request must have in common with the recorded one, in a few words. */
+  /** Describes which requests match, for help texts. */
   readonly about: string
-  /** Requests are answered only in the order in which they were recorded. */
+  /** True if requests are answered only in recorded order. */
   readonly inOrder?: true
-  /** Other requests than the recorded one are answered too: whoever reads the report is to know when. */
+  /** True if a request may be answered by a recorded one that differs from it. The report mentions such answers. */
   readonly isLoose?: true
-  /** When so much answers a request that not all of it can be looked at: among how many the nearest is found. */
+  /** The maximum number of candidates among which the nearest is searched. */
   readonly nearestAmong?: number
-  /** The params as far as they are compared. */
-  paramsOf(asked: ClientCall, ignore: readonly PathPattern[]): unknown
-  /** Beyond server, method and era: what requests must share to be compared at all. */
-  groupOf(form: ComparableRequest): unknown
-  /** How far a recorded request of the group is from the live one that it answers; undefined when it does not answer it. */
+  /** The params that are compared. */
+  paramsOf(request: ClientCall, ignore: readonly PathPattern[]): unknown
+  /** Only requests with equal groups are compared. Server, method and era must be equal anyway. */
+  groupOf(comparable: ComparableRequest): unknown
+  /** Returns the distance of two requests of one group, and `undefined` if the recorded one does not answer the live one. */
   distance(recorded: ComparableRequest, live: ComparableRequest, times: RequestTimes): number | undefined
 }

@@ -20,7 +20,7 @@ export const subset: Strategy = {
       : undefined,
 }
 
-// What a request is about is never a detail that may be left out: without its cursor it asks for the first page.
+// These params must be equal even if the client leaves them out: without a cursor, for example, it asks for the first page.
 const NAMES = ['name', 'uri', 'ref', 'cursor', 'taskId']
 
 interface Context {
@@ -40,5 +40,5 @@ function isWithin(live: unknown, recorded: unknown, at: PathPattern, context: Co
   )
 }
 
-// Deeper than this values are compared as a whole: a hostile request must not exhaust the stack.
+// Deeper values are compared as a whole, so that a hostile request cannot exhaust the stack.
 const DEEPEST = 60
