@@ -156,16 +156,16 @@ function loadExport(file: string): unknown {
   }
 }
 
-const EXPORT_HINT = 'it has to export the config by default, and must not await at its top level'
+const EXPORT_HINT = 'make the config the default export, and do not use await at the top level'
 
 /** Node removes types and translates nothing else. */
 function typeScriptHint(cause: unknown): string {
   const code = member(cause, 'code')
   if (code === 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX')
-    return 'Node takes types away and translates nothing: write an enum as an object, do without namespaces and parameter properties, or write it as reelay.config.mjs'
+    return 'Node only removes types: use an object instead of an enum, avoid namespaces and parameter properties, or write it as reelay.config.mjs'
   if (code === 'ERR_INVALID_TYPESCRIPT_SYNTAX') return 'correct that place in the file'
   if (/does not provide an export named/.test(String(cause)))
-    return 'a type is not there any more when the file is run: import it with `import type`'
+    return 'types do not exist at run time: import them with `import type`'
   return EXPORT_HINT
 }
 

@@ -47,11 +47,11 @@ test.each([
   ['redaction: 5', 'line 1, column 12: "redaction" is not a map'],
   [
     'redaction:\n  rulez: []',
-    'line 2, column 3: "redaction.rulez" is not known; there are rules, off, fields, allow, email',
+    'line 2, column 3: "redaction.rulez" is unknown; expected one of rules, off, fields, allow, email',
   ],
   ['redaction:\n  off: [slak]', 'line 2, column 9: "redaction.off[0]" turns off "slak", which is not a rule'],
   ['redaction:\n  off: slack', 'line 2, column 8: "redaction.off" is not a list'],
-  ['redaction:\n  fields: [5]', 'line 2, column 12: "redaction.fields[0]" is not a text'],
+  ['redaction:\n  fields: [5]', 'line 2, column 12: "redaction.fields[0]" is not a non-empty string'],
   ['redaction:\n  email: perhaps', 'line 2, column 10: "redaction.email" is not true or false'],
   [
     'redaction:\n  rules:\n    - name: a',
@@ -59,7 +59,7 @@ test.each([
   ],
   [
     'redacton: {}',
-    'line 1, column 1: "redacton" is not known; there are $schema, redaction, match, replay, serve',
+    'line 1, column 1: "redacton" is unknown; expected one of $schema, redaction, match, replay, serve',
   ],
   ['redaction:\n  rules: [x]', 'line 2, column 11: "redaction.rules[0]" is not a map'],
   [
@@ -68,7 +68,7 @@ test.each([
   ],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "x*"',
-    'line 4, column 16: "redaction.rules[0].pattern" matches the empty text, so it would match everywhere',
+    'line 4, column 16: "redaction.rules[0].pattern" matches the empty string, so it would match everywhere',
   ],
   [
     'redaction:\n  rules: [',

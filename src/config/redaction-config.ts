@@ -12,7 +12,7 @@ export function readRedactionConfig(folder: string): RedactionRuleChanges {
     return section === undefined ? {} : readRedactionSection(section)
   } catch (error) {
     if (!(error instanceof ReelayError)) throw error
-    const hint = `${error.hint}; nothing is recorded with half of the rules`
+    const hint = `${error.hint}; Reelay does not record with incomplete rules`
     throw new ReelayError('REDACTION_CONFIG', error.message, { hint, cause: error })
   }
 }
@@ -60,5 +60,5 @@ function readPattern(setting: Setting): RegExp {
 
 function rejectEmptyMatch(setting: Setting, pattern: RegExp): RegExp {
   if (!pattern.test('')) return pattern
-  throw setting.invalid('matches the empty text, so it would match everywhere')
+  throw setting.invalid('matches the empty string, so it would match everywhere')
 }

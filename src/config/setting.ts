@@ -32,7 +32,8 @@ export class Setting {
     for (const [written, value] of Object.entries(this.value)) {
       const setting = new Setting(this.#source, value, [...this.#path, written])
       const name = known.find((one) => one === toCamelCase(written))
-      if (name === undefined) throw setting.#invalid('name', `is not known; there are ${known.join(', ')}`)
+      if (name === undefined)
+        throw setting.#invalid('name', `is unknown; expected one of ${known.join(', ')}`)
       if (found[name] !== undefined) throw setting.#invalid('name', 'is given twice')
       found[name] = setting
     }
@@ -44,7 +45,7 @@ export class Setting {
     const [name, ...more] = typeof this.value === 'string' ? [] : typedEntries(this.members(known))
     if (name !== undefined && more.length === 0) return name
     const word = known.find((one) => one === toCamelCase(String(this.value)))
-    if (word === undefined) throw this.invalid(`has to be one of ${known.join(', ')}`)
+    if (word === undefined) throw this.invalid(`must be one of ${known.join(', ')}`)
     return [word, new Setting(this.#source, undefined, this.#path)]
   }
 
@@ -55,7 +56,7 @@ export class Setting {
 
   text(): string {
     if (typeof this.value === 'string' && this.value !== '') return this.value
-    throw this.invalid('is not a text')
+    throw this.invalid('is not a non-empty string')
   }
 
   texts(): readonly string[] {
@@ -70,7 +71,7 @@ export class Setting {
   /** A number that is not negative. */
   number(): number {
     if (typeof this.value === 'number' && Number.isFinite(this.value) && this.value >= 0) return this.value
-    throw this.invalid('is not a number from 0 on')
+    throw this.invalid('is not a number of at least 0')
   }
 
   /** Milliseconds: a number of them, or `100ms`, `1.5s`. */
@@ -78,20 +79,20 @@ export class Setting {
     const found = /^(?<count>\d+(?:\.\d+)?) ?(?<unit>ms|s)$/.exec(String(this.value))?.groups
     if (found !== undefined) return Number(found['count']) * (found['unit'] === 's' ? 1000 : 1)
     if (typeof this.value === 'number') return this.number()
-    throw this.invalid('is not a time, such as 100 (milliseconds), 100ms or 1s')
+    throw this.invalid('is not a duration such as 100 (milliseconds), 100ms or 1s')
   }
 
   /** A whole number that counts something. */
   count(): number {
     if (Number.isSafeInteger(this.value) && this.number() > 0) return this.number()
-    throw this.invalid('is not a whole number from 1 on')
+    throw this.invalid('is not a whole number above 0')
   }
 
   /** A function, which only a module can contain. Its errors are reported with its location. */
   function(): (...given: readonly unknown[]) => unknown {
     const { value } = this
     if (isFunction(value)) return (...given) => this.as(() => value(...given))
-    throw this.invalid('is not a function, which only a config in JavaScript can hold')
+    throw this.invalid('is not a function; only a config in JavaScript can contain one')
   }
 
   /** The location, for error messages. */
@@ -120,7 +121,7 @@ export class Setting {
     return new ReelayError('SETTINGS_INVALID', `${place}: ${name} ${why}`, {
       hint:
         (cause instanceof ReelayError && cause.hint) ||
-        'docs/reference/config.md shows every section with all of its members',
+        'docs/reference/config.md lists all sections and their members',
       cause,
     })
   }

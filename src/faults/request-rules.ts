@@ -53,7 +53,7 @@ export function readEntries(value: unknown, name: string, locate: EntryLocator):
   const list = isObject(value) ? value[name] : value
   const at = (index: number): string => locate(isObject(value) ? [name, index] : [index])
   if (!Array.isArray(list))
-    throw invalidSetting(locate([]), `there is no list of ${name}`, `start the list with "${name}:"`)
+    throw invalidSetting(locate([]), `expected a list of ${name}`, `start the list with "${name}:"`)
   return list.map((entry: unknown, index) => requireObject(entry, at(index)))
 }
 

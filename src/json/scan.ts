@@ -1,5 +1,5 @@
-// Primitives for reading JSON without parsing it, as text or as bytes. There are two variants of each, because one over an
-// accessor function would call it for every byte.
+// Primitives for reading JSON without parsing it, as text or as bytes. Each exists in two variants, because a
+// shared one would have to call an accessor function for every byte.
 
 export const QUOTE = 0x22
 export const BACKSLASH = 0x5c

@@ -16,7 +16,7 @@ export interface TapeRedactionSummary {
   readonly frames: number
   /** Numbers of the frames in which something was replaced. */
   readonly changed: readonly number[]
-  /** Whether something in the header was replaced, for example in the command line. */
+  /** True if something in the header was replaced, for example in the command line. */
   readonly isHeaderChanged: boolean
   /** Number of different values that were replaced. */
   readonly secrets: number
@@ -153,9 +153,9 @@ function createTapeRedactor(
 /** Returns the tape as if only these servers had been recorded. Frames keep their numbers; the end frame counts what is left. */
 async function filterTapeByServer(tape: TapeReader, filter: string): Promise<TapeReader> {
   const { header, path } = tape
-  const meant = new Set(selectServers({ path, names: await serverNamesOn(tape) }, filter))
-  const part = { meant, copied: await countCopiedFrames(tape, meant) }
-  const servers = Object.entries(header.servers).filter(([name]) => meant.has(name))
+  const kept = new Set(selectServers({ path, names: await serverNamesOn(tape) }, filter))
+  const part = { kept, copied: await countCopiedFrames(tape, kept) }
+  const servers = Object.entries(header.servers).filter(([name]) => kept.has(name))
   return {
     ...tape,
     header: { ...header, servers: Object.fromEntries(servers) },
@@ -167,7 +167,7 @@ async function filterTapeByServer(tape: TapeReader, filter: string): Promise<Tap
 }
 
 interface FilteredServers {
-  readonly meant: ReadonlySet<string>
+  readonly kept: ReadonlySet<string>
   /** How many of the remaining frames were copied from the previous tape. */
   readonly copied: number
 }
@@ -181,31 +181,31 @@ async function serverNamesOn(tape: TapeReader): Promise<readonly string[]> {
 }
 
 /** A tape that continues another one after a size limit starts with the number of frames it copied from there. */
-async function countCopiedFrames(tape: TapeReader, meant: ReadonlySet<string>): Promise<number> {
+async function countCopiedFrames(tape: TapeReader, kept: ReadonlySet<string>): Promise<number> {
   let [copied, left] = [0, 0]
   for await (const frame of tape.frames()) {
-    if (left-- > 0) copied += isKept(frame, meant) ? 1 : 0
+    if (left-- > 0) copied += isKept(frame, kept) ? 1 : 0
     else if (frame.kind !== 'event' || frame.event !== 'continued') return copied
     else left = Number(frame.details['frames'])
   }
   return copied
 }
 
-async function* filteredFrames(tape: TapeReader, { meant, copied }: FilteredServers): AsyncGenerator<Frame> {
+async function* filteredFrames(tape: TapeReader, { kept, copied }: FilteredServers): AsyncGenerator<Frame> {
   let count = 0
   for await (const frame of tape.frames()) {
-    if (!isKept(frame, meant)) continue
+    if (!isKept(frame, kept)) continue
     count++
     if (frame.kind !== 'event') yield frame
     else if (frame.event === 'continued') yield { ...frame, details: { ...frame.details, frames: copied } }
-    else yield frame.event === 'end' ? adjustedEndFrame(frame, count, meant) : frame
+    else yield frame.event === 'end' ? adjustedEndFrame(frame, count, kept) : frame
   }
 }
 
 /** Frames that belong to no server are kept, except the names of hosts that the proxy passed through. */
-function isKept(frame: Frame, meant: ReadonlySet<string>): boolean {
+function isKept(frame: Frame, kept: ReadonlySet<string>): boolean {
   const server = frame.kind === 'other' ? serverOfLine(frame.line) : frame.server
-  if (server !== undefined) return meant.has(server)
+  if (server !== undefined) return kept.has(server)
   return frame.kind !== 'event' || frame.details['host'] === undefined
 }
 
@@ -214,9 +214,9 @@ function serverOfLine(line: string): string | undefined {
   return typeof server === 'string' ? server : undefined
 }
 
-function adjustedEndFrame(end: EventFrame, count: number, meant: ReadonlySet<string>): EventFrame {
+function adjustedEndFrame(end: EventFrame, count: number, kept: ReadonlySet<string>): EventFrame {
   const { lost = 0, servers, ...details } = end.details
-  const joined = Array.isArray(servers) ? servers.filter((name) => meant.has(String(name))) : []
+  const joined = Array.isArray(servers) ? servers.filter((name) => kept.has(String(name))) : []
   return {
     ...end,
     details: {

@@ -66,9 +66,9 @@ function storeInVault(vault: Vault | undefined, { replacedValues }: Redactor): P
 async function writeDraft({
   from,
   to,
-  ...wishes
+  ...options
 }: TapeCopyOptions): Promise<{ draft: string; facts: TapeRedactionSummary; redactor: Redactor }> {
-  const { reader, redactor } = await openTapeForRedaction(from, wishes)
+  const { reader, redactor } = await openTapeForRedaction(from, options)
   const writer = openDraft(to)
   try {
     const facts = await writeRedactedTape(reader, redactor, (line) => writer.line(line))
@@ -101,20 +101,14 @@ function closeDraft(writer: TapeWriter, { state, path }: TapeReader): void {
 
 function publishDraft(draft: string, to: string): string {
   try {
-    const { path, close: done } = claimPath(to)
-    done()
-    renameSync(draft, path)
-    return path
+    const claimed = createTape(to) // claims a free file name, so that an existing file is never overwritten
+    claimed.close()
+    renameSync(draft, claimed.path)
+    return claimed.path
   } catch (error) {
     rmSync(draft, { force: true })
     throw unwritableError(to, error)
   }
-}
-
-/** Claims the file name first, so that an existing file is never overwritten. */
-function claimPath(to: string): { readonly path: string; readonly close: () => void } {
-  const writer = createTape(to)
-  return { path: writer.path, close: () => writer.close() }
 }
 
 async function requireNoLeaks(draft: string, redactor: Redactor): Promise<void> {
@@ -133,7 +127,7 @@ async function requireSameAnswers(from: string, draft: string, redactor: Redacto
   const after = await selfReplay(draft)
   const before = await selfReplay(from, after.servers)
   if (hasSameAnswers(before, after, redactor)) return after.answered
-  const found = `${after.answered} requests answered and ${after.misses} misses, where the tape itself has ${before.answered} and ${before.misses}`
+  const found = `${after.answered} requests answered and ${after.misses} misses, while the original has ${before.answered} and ${before.misses}`
   throw new ReelayError('SHARE_REFUSED', `the copy does not answer like the original: ${found}`, {
     hint: 'something that the protocol needs was redacted as a secret: allow it in the redaction section of reelay.config.yaml',
   })

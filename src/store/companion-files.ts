@@ -117,7 +117,7 @@ function rulesAsJson(value: unknown, rules: readonly string[]): string {
 }
 
 const MATCH_FILE_COMMENT =
-  ' How requests are compared with the tape of this name: reelay match add, list, remove'
+  ' Matching rules for the tape of this name; edit them with: reelay match add, list, remove'
 
 // Items that stay are not written again, so that they keep their comments.
 async function rulesAsYaml(before: string | undefined, rules: readonly string[]): Promise<string> {

@@ -47,7 +47,7 @@ function nameProblem(name: string): string | undefined {
     return `it has ${name.length} characters, and ${MAX_NAME_LENGTH} are allowed`
   if (name.startsWith('.')) return 'it begins with a dot'
   const odd = /[^A-Za-z0-9._-]/u.exec(name)?.[0]
-  if (odd !== undefined) return `it holds ${JSON.stringify(odd)}`
+  if (odd !== undefined) return `it contains ${JSON.stringify(odd)}`
   return WINDOWS_DEVICE.test(name) ? 'Windows reserves it for a device' : undefined
 }
 

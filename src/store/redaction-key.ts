@@ -45,7 +45,7 @@ const KEY_BYTES = 32
 function keyFromVariable(given: string): RedactionKey {
   if (given.length < MIN_KEY_LENGTH) {
     throw new ReelayError('REDACTION_KEY', `${KEY_VARIABLE} has fewer than ${MIN_KEY_LENGTH} characters`, {
-      hint: `give it a long random text, such as: openssl rand -hex 32`,
+      hint: 'set it to a long random string, for example the output of: openssl rand -hex 32',
     })
   }
   const secret = Buffer.from(given)

@@ -94,7 +94,7 @@ interface VaultOptions {
 
 const SAVE_INTERVAL_MS = 1000
 const VAULT_HEADER =
-  '# The real values behind stand-ins on tapes of Reelay: for --secrets of replay, verify and serve.\n# Keep this file to yourself. Anybody who reads it has your secrets.\n'
+  '# The real values of placeholders on Reelay tapes, for --secrets of replay, verify and serve.\n# Keep this file private: it contains your secrets.\n'
 
 /** Appends lines with one write, so that lines of other recorders cannot get between. Returns the number of lines. */
 function appendLines(path: string, linesFor: (known: ReadonlySet<string>) => readonly string[]): number {
@@ -102,13 +102,13 @@ function appendLines(path: string, linesFor: (known: ReadonlySet<string>) => rea
   const file = openSync(path, O_APPEND | O_CREAT | O_RDWR | O_NOFOLLOW, 0o600)
   try {
     if (process.platform !== 'win32' && (fstatSync(file).mode & 0o077) !== 0)
-      throw new Error('others can read it by now')
+      throw new Error('other users can read it now')
     const before = readFileSync(file, 'utf8')
     const lines = linesFor(valuesAlreadyIn(before))
     const text = (before === '' ? VAULT_HEADER : before.endsWith('\n') ? '' : '\n') + lines.join('')
     if (text === '') return 0
     const bytes = Buffer.from(text)
-    if (writeSync(file, bytes) < bytes.length) throw new Error('the disk has no room for all of it')
+    if (writeSync(file, bytes) < bytes.length) throw new Error('the disk is full')
     fsyncSync(file)
     return lines.length
   } finally {
@@ -149,7 +149,7 @@ function createVaultFolder(path: string): string {
 }
 
 function pathProblem(path: string): string | undefined {
-  if (path.endsWith('.jsonl')) return 'it is named like a tape, and tapes are given away'
+  if (path.endsWith('.jsonl')) return 'it has the name of a tape, and tapes are shared'
   return existsSync(join(path, '.')) && statSync(path).isDirectory() ? 'it is a folder' : undefined
 }
 
@@ -157,24 +157,24 @@ function pathProblem(path: string): string | undefined {
 function fileProblem(path: string): string | undefined {
   const file = lstatSync(path, { throwIfNoEntry: false })
   if (file === undefined) return undefined
-  if (!file.isFile()) return 'it is a link, or something else than a file'
+  if (!file.isFile()) return 'it is a link or not a regular file'
   return !IS_WINDOWS && (file.mode & OTHERS_BITS) !== 0
-    ? 'others can read it; chmod 600 keeps it to yourself'
+    ? 'other users can read it; run chmod 600 on it'
     : undefined
 }
 
 function folderProblem(folder: string, tape: string): string | undefined {
   const { mode } = statSync(folder)
   if ((mode & OTHERS_WRITE_BITS) !== 0 && (mode & STICKY_BIT) === 0)
-    return 'others can write to its folder, and could put another file in its place'
+    return 'other users can write to its folder and could replace the file'
   if ((mode & OTHERS_BITS) === 0 || !isWithin(folder, realPathIfExists(dirname(resolve(tape)))))
     return undefined
-  return 'it lies with the tape, in a folder that others can open'
+  return 'it is in the folder of the tape, and other users can open that folder'
 }
 
 /** File modes have no meaning on Windows, but other users cannot read the home folder. */
 function windowsFolderProblem(folder: string): string | undefined {
-  return isWithin(folder, realPathIfExists(userHomeFolder())) ? undefined : 'it is outside of your own folder'
+  return isWithin(folder, realPathIfExists(userHomeFolder())) ? undefined : 'it is outside your home folder'
 }
 
 function realPathIfExists(folder: string): string {
@@ -186,8 +186,8 @@ function isWithin(folder: string, outer: string): boolean {
 }
 
 function vaultRefused(path: string, why: string): ReelayError {
-  return new ReelayError('VAULT_REFUSED', `the vault ${path} is not written: ${why}`, {
-    hint: 'put it into a folder of your own, away from tapes, such as ~/.reelay/vaults/my-project.env',
+  return new ReelayError('VAULT_REFUSED', `the vault ${path} cannot be used: ${why}`, {
+    hint: 'put it into a private folder away from tapes, such as ~/.reelay/vaults/my-project.env',
   })
 }
 

@@ -11,7 +11,7 @@ const foreign = (name: string): string => resolve('test/fixtures/foreign', name)
 test('bare messages become a tape that plays, each with the side that sent it and the bytes that it had', async () => {
   const { tape, code, err } = await imported(foreign('orders.mcp.jsonl'))
   expect(code).toBe(0)
-  expect(err).toContain('note: 1 entries are no messages, and were passed over')
+  expect(err).toContain('note: skipped 1 entries that are not single JSON-RPC messages')
   const { turns, strays } = await loadTape(tape)
   expect(strays).toEqual([])
   expect(turns.map(({ trigger, steps }) => [trigger?.message.kind, steps.map(({ kind }) => kind)])).toEqual([
@@ -66,10 +66,10 @@ test('secrets get stand-ins on the way', async () => {
 })
 
 test.each([
-  ['text', 'hello', [], 3, /looks like no recording that is known/],
-  ['text', '{"a":1}', ['--format', 'mcp'], 3, /holds no JSON-RPC message/],
-  ['records', '{"kind":"metadata","payload":{}}', ['--format', 'agentlog'], 3, /hold no call/],
-  ['text', '[]', ['--format', 'nonsense'], 2, /there is no format "nonsense"/],
+  ['text', 'hello', [], 3, /the format of the file is not recognised/],
+  ['text', '{"a":1}', ['--format', 'mcp'], 3, /contains no JSON-RPC message/],
+  ['records', '{"kind":"metadata","payload":{}}', ['--format', 'agentlog'], 3, /contain no call/],
+  ['text', '[]', ['--format', 'nonsense'], 2, /unknown format "nonsense"/],
 ])('%s that is no recording is refused: %j %j', async (_, content, options, exit, message) => {
   const file = join(temporaryFolder(), 'odd.txt')
   writeFileSync(file, content)

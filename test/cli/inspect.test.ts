@@ -454,7 +454,7 @@ test('a tape that was cut in the middle of a line still opens, and says so', asy
   const { stdout, code } = await inspect(path)
   expect(code).toBe(0)
   expect(stdout.slice(stdout.indexOf('problems'))).toMatchInlineSnapshot(`
-    "problems  line 5: cut off: the file ends within this line, which is left out
+    "problems  line 5: truncated: the file ends within this line, which is skipped
               the tape has no end: it was cut, or is still being written
     "
   `)

@@ -25,7 +25,7 @@ test('the first command that a miss advises is pasted, and the same run passes; 
   const added = reelay(fix.command.split(' ').slice(1))
   expect([added.status, added.stdout]).toEqual([0, 'tools/call book params.arguments.on relative-date\n'])
   expect(readFileSync(rulesOf(tape), 'utf8')).toMatchInlineSnapshot(`
-    "# How requests are compared with the tape of this name: reelay match add, list, remove
+    "# Matching rules for the tape of this name; edit them with: reelay match add, list, remove
 
     rules:
       - tools/call book params.arguments.on relative-date

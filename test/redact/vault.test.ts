@@ -237,22 +237,22 @@ async function reelay(...args: readonly string[]): Promise<string> {
 }
 
 test.each([
-  ['named like a tape', (folder: string) => join(folder, 'x.jsonl'), 'it is named like a tape'],
+  ['named like a tape', (folder: string) => join(folder, 'x.jsonl'), 'it has the name of a tape'],
   ['a folder', (folder: string) => folder, 'it is a folder'],
   [
     'a file that others can read',
     (folder: string) => made(join(folder, 'v'), (path) => writeFileSync(path, '', { mode: 0o644 })),
-    'others can read it; chmod 600 keeps it to yourself',
+    'other users can read it; run chmod 600 on it',
   ],
   [
     'a link',
     (folder: string) => made(join(folder, 'v'), (path) => symlinkSync('/tmp/elsewhere', path)),
-    'it is a link, or something else than a file',
+    'it is a link or not a regular file',
   ],
   [
     'in a folder that others can write to',
     (folder: string) => join(made(join(folder, 'open'), openFolder(0o777)), 'v'),
-    'others can write to its folder',
+    'other users can write to its folder',
   ],
 ])('a vault that is %s is refused before the server is started', async (_, place, why) => {
   if (IS_WINDOWS) return
@@ -262,7 +262,7 @@ test.each([
   const server = [process.execPath, '-e', `require('fs').writeFileSync(process.argv[1], '')`, started]
   const run = record(server, { options: ['--vault', vault] })
   expect(await run.exited).toEqual({ code: 2, signal: null })
-  expect(run.stderr()).toContain(`VAULT_REFUSED the vault ${vault} is not written: ${why}`)
+  expect(run.stderr()).toContain(`VAULT_REFUSED the vault ${vault} cannot be used: ${why}`)
   expect(existsSync(started)).toBe(false)
 })
 
@@ -289,7 +289,9 @@ test('a vault lies with the tape only where nobody else can look', async () => {
     const run = start([process.execPath, REELAY, ...flags, ...fixtureServer('repeat')])
     run.child.stdin.end()
     expect((await run.exited).code).toBe(code)
-    expect(run.stderr().includes('it lies with the tape, in a folder that others can open')).toBe(code === 2)
+    expect(
+      run.stderr().includes('it is in the folder of the tape, and other users can open that folder'),
+    ).toBe(code === 2)
   }
 })
 

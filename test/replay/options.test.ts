@@ -45,7 +45,7 @@ test('a config at another place is named, and a broken one ends with 2 and its l
   const { code, err } = await reelay(cwd)('verify', recorded, '--config', 'other.yaml', '--', 'x')
   expect(code).toBe(2)
   expect(err).toContain(
-    `${join(cwd, 'other.yaml')}, line 2, column 25: "replay.tolerance.numeric" is not a number from 0 on`,
+    `${join(cwd, 'other.yaml')}, line 2, column 25: "replay.tolerance.numeric" is not a number of at least 0`,
   )
 })
 

@@ -21,7 +21,7 @@ test('what is wrong in a file is named with its line and column', async () => {
   const path = fileOf('faults:\n  - timeout: true\n  - tool: x\n    dellay: 3\n')
   const { value, locate } = await readRuleFile(path)
   expect(() => parseFaultRules(value, locate)).toThrow(`${path}:3:5: unknown key "dellay"`)
-  expect(() => parseOverrides(value, locate)).toThrow(`${path}:1:1: there is no list of overrides`)
+  expect(() => parseOverrides(value, locate)).toThrow(`${path}:1:1: expected a list of overrides`)
 })
 
 test.each([

@@ -191,7 +191,7 @@ test('a torn tape is served, with a warning', async () => {
   expect(lines).toHaveLength(1)
   expect(stderr.split('\n').slice(1, -1)).toMatchInlineSnapshot(`
     [
-      "reelay serve: warning: line 7 of the tape: cut off: the file ends within this line, which is left out",
+      "reelay serve: warning: line 7 of the tape: truncated: the file ends within this line, which is skipped",
       "reelay serve: warning: the tape has no end: it was cut off, or is still being recorded",
       "reelay serve: 1 request answered, 0 misses, 0 left over",
     ]

@@ -54,7 +54,7 @@ test.each([
   ['serve:\n  tapes:\n    - http: 1', 'line 3, column 7: "serve.tapes[0]" needs "tape"'],
   [
     'serve:\n  tapes:\n    - tape: a\n      port: 1',
-    'line 4, column 7: "serve.tapes[0].port" is not known; there are tape, server, http, sse',
+    'line 4, column 7: "serve.tapes[0].port" is unknown; expected one of tape, server, http, sse',
   ],
   [
     'serve:\n  tapes:\n    - tape: a\n      http: 99999',

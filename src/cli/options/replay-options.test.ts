@@ -197,7 +197,7 @@ test('what a function throws is told with its place', () => {
 test.each([
   [
     'defaults: { sped: fast }',
-    'line 2, column 15: "replay.defaults.sped" is not known; there are timeout, speed, transformIds, updateTimestamps, validateResponses',
+    'line 2, column 15: "replay.defaults.sped" is unknown; expected one of timeout, speed, transformIds, updateTimestamps, validateResponses',
   ],
   [
     'defaults: { speed: quick }',
@@ -209,15 +209,15 @@ test.each([
   ],
   [
     'tolerance: { timing: soon }',
-    'line 2, column 24: "replay.tolerance.timing" is not a time, such as 100 (milliseconds), 100ms or 1s',
+    'line 2, column 24: "replay.tolerance.timing" is not a duration such as 100 (milliseconds), 100ms or 1s',
   ],
   [
     'performance: { maxConcurrent: 0 }',
-    'line 2, column 33: "replay.performance.maxConcurrent" is not a whole number from 1 on',
+    'line 2, column 33: "replay.performance.maxConcurrent" is not a whole number above 0',
   ],
   [
     'errorHandling: { strategy: cry }',
-    'line 2, column 30: "replay.errorHandling.strategy" has to be one of continue, pause, stop, retry',
+    'line 2, column 30: "replay.errorHandling.strategy" must be one of continue, pause, stop, retry',
   ],
   [
     'transformations: [{ name: a }]',
@@ -229,11 +229,11 @@ test.each([
   ],
   [
     'transformations: [{ name: a, action: { renameMethod: b, delay: 1 } }]',
-    'line 2, column 40: "replay.transformations[0].action" has to be one of regenerateId, ',
+    'line 2, column 40: "replay.transformations[0].action" must be one of regenerateId, ',
   ],
   [
     'validation: { rules: [{ name: a, kind: near }] }',
-    'line 2, column 42: "replay.validation.rules[0].kind" has to be one of exact, structural, partial, custom',
+    'line 2, column 42: "replay.validation.rules[0].kind" must be one of exact, structural, partial, custom',
   ],
   ['validation: { strictMode: 5 }', 'line 2, column 29: "replay.validation.strictMode" is not true or false'],
 ])('%j is refused with its place, by the schema too', (text, why) => {
@@ -259,7 +259,7 @@ test.each([
   ],
   [
     'transformations: [{ name: a, condition: { custom: x }, action: regenerateId }]',
-    'is not a function, which only a config in JavaScript can hold',
+    'is not a function; only a config in JavaScript can contain one',
   ],
 ])('%j is refused, though no schema can tell', (text, why) => {
   const folder = folderWith('reelay.config.yaml', `replay:\n  ${text}\n`)

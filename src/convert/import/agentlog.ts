@@ -5,7 +5,7 @@ import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-
 /** Shadow's `.agentlog`: calls as content-addressed records, written by its recorder and by `shadow import --format mcp`. */
 export const agentlogFormat: ImportFormat = {
   name: 'agentlog',
-  description: 'the records of Shadow, with the calls of tools in them',
+  description: 'records of Shadow that contain tool calls',
   matches: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
   read: readAgentlog,
 }
@@ -21,10 +21,12 @@ function readAgentlog(text: string): ImportedRecording {
   const records = recordsIn(text)
   const calls = [...records.flatMap(toolsListCalls), ...records.flatMap(metadataCalls), ...toolCalls(records)]
   if (calls.length === 0)
-    throw new ReelayError('IMPORT_FAILED', 'the records hold no call of an MCP server', {
+    throw new ReelayError('IMPORT_FAILED', 'the records contain no call to an MCP server', {
       hint: 'record the session with Reelay, or import the JSON-RPC messages themselves with --format mcp',
     })
-  const notes = ['the handshake is not in these records: `reelay serve` answers it by what the rest shows']
+  const notes = [
+    'these records contain no handshake: `reelay serve` derives its answer from the other messages',
+  ]
   return { messages: calls.flatMap(messagesForCall), notes }
 }
 
@@ -61,17 +63,17 @@ function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
 /** Tool calls: separate records, or parts of a chat. */
 function toolCalls(records: readonly JsonObject[]): readonly LoggedCall[] {
   const parts = records.flatMap(loggedParts)
-  const results = new Map(parts.filter(({ is }) => is === 'result').map((part) => [part.id, part.value]))
-  return parts.flatMap(({ is, id, value }) => {
+  const results = new Map(parts.filter(({ kind }) => kind === 'result').map((part) => [part.id, part.value]))
+  return parts.flatMap(({ kind, id, value }) => {
     const result = results.get(id)
-    return is === 'use' && result !== undefined
+    return kind === 'use' && result !== undefined
       ? [{ method: 'tools/call', params: value, outcome: { result } }]
       : []
   })
 }
 
 interface LoggedPart {
-  readonly is: 'use' | 'result'
+  readonly kind: 'use' | 'result'
   readonly id: unknown
   readonly value: JsonObject
 }
@@ -90,21 +92,21 @@ function chatPart({
   id,
   name,
   input,
-  tool_use_id: of,
+  tool_use_id: useId,
   content,
   is_error: failed,
 }: JsonObject): readonly LoggedPart[] {
   if (type === 'tool_use') return [usePart(id, name, input)]
-  return type === 'tool_result' ? [resultPart(of, content, failed)] : []
+  return type === 'tool_result' ? [resultPart(useId, content, failed)] : []
 }
 
 function usePart(id: unknown, name: unknown, input: unknown): LoggedPart {
-  return { is: 'use', id, value: { name, arguments: input ?? {} } }
+  return { kind: 'use', id, value: { name, arguments: input ?? {} } }
 }
 
 function resultPart(id: unknown, output: unknown, failed: unknown): LoggedPart {
   const content = Array.isArray(output) ? output : [{ type: 'text', text: outputText(output) }]
-  return { is: 'result', id, value: { content, ...(failed === true && { isError: true }) } }
+  return { kind: 'result', id, value: { content, ...(failed === true && { isError: true }) } }
 }
 
 function outputText(output: unknown): string {

@@ -21,8 +21,8 @@ export function readImportedRecording(
 function unknownFormatError(format: string | undefined): ReelayError {
   const names = IMPORT_FORMATS.map(({ name }) => name).join(', ')
   return format === undefined
-    ? new ReelayError('IMPORT_FAILED', 'the file looks like no recording that is known', {
-        hint: `say what it is with --format: ${names}`,
+    ? new ReelayError('IMPORT_FAILED', 'the format of the file is not recognised', {
+        hint: `choose the format with --format: ${names}`,
       })
-    : new ReelayError('USAGE', `there is no format "${format}"`, { hint: `choose one of ${names}` })
+    : new ReelayError('USAGE', `unknown format "${format}"`, { hint: `choose one of ${names}` })
 }

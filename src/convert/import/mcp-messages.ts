@@ -7,7 +7,7 @@ import { idKey, classifyMessage, type Direction, type Message } from '../../prot
 /** Bare JSON-RPC messages without direction or time: one per line, an array, or an array under `messages`. */
 export const mcpMessagesFormat: ImportFormat = {
   name: 'mcp',
-  description: 'bare JSON-RPC messages: one a line, an array, or {"messages": […]}',
+  description: 'bare JSON-RPC messages: one per line, an array, or {"messages": […]}',
   matches: (text) => messageTexts(text).some((one) => classifyMessage(parseJson(one)).kind !== 'invalid'),
   read: readMessages,
 }
@@ -15,16 +15,16 @@ export const mcpMessagesFormat: ImportFormat = {
 function readMessages(text: string): ImportedRecording {
   const directions = new DirectionInference()
   const messages: ImportedMessage[] = []
-  let passedOver = 0
+  let skipped = 0
   for (const one of messageTexts(text)) {
     const message = classifyMessage(parseJson(one))
-    if (message.kind === 'invalid' || message.kind === 'batch') passedOver++
+    if (message.kind === 'invalid' || message.kind === 'batch') skipped++
     else messages.push({ dir: directions.directionOf(message), text: one })
   }
   if (messages.length === 0) throw noMessagesError()
   return {
     messages,
-    notes: passedOver === 0 ? [] : [`${passedOver} entries are no messages, and were passed over`],
+    notes: skipped === 0 ? [] : [`skipped ${skipped} entries that are not single JSON-RPC messages`],
   }
 }
 
@@ -43,8 +43,8 @@ function itemTexts(text: string): readonly string[] {
 }
 
 function noMessagesError(): ReelayError {
-  return new ReelayError('IMPORT_FAILED', 'the file holds no JSON-RPC message', {
-    hint: 'see `reelay import --help` for the formats that are known',
+  return new ReelayError('IMPORT_FAILED', 'the file contains no JSON-RPC message', {
+    hint: 'see `reelay import --help` for the supported formats',
   })
 }
 

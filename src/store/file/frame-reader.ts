@@ -57,33 +57,31 @@ export class FrameReader {
 // `Buffer` decodes short lines several times faster than `TextDecoder`, and replaces bytes that are not UTF-8.
 function decodeLineText(line: Buffer): string | undefined {
   const text = line.toString('utf8')
-  return text.includes(REPLACEMENT) ? decodeUtf8(line) : text
+  return text.includes(REPLACEMENT_CHARACTER) ? decodeUtf8(line) : text
 }
 
-const REPLACEMENT = '\uFFFD'
-
+// Replaces bytes that are not UTF-8, and is rare in texts.
+const REPLACEMENT_CHARACTER = '\uFFFD'
 const NOT_UTF8 = { kind: 'broken', why: 'not UTF-8' } as const
 
 /** Reads message frames in the form that the recorder writes. Only the message itself becomes a string. */
 export class MessageFrameScanner {
-  readonly #envelopes = new LinePrefixScanner()
+  readonly #prefixes = new LinePrefixScanner()
 
   /** Returns `undefined` for any other line, which `decodeFrame` must read. */
   read(line: Buffer): MessageFrame | undefined {
-    const envelope = this.#envelopes.read(line, 0)
-    if (envelope?.payload !== 'msg' || line.at(-1) !== CLOSE_BRACE) return undefined
-    const text = line.toString('utf8', envelope.payloadStart, line.length - 1)
+    const prefix = this.#prefixes.read(line, 0)
+    if (prefix?.payload !== 'msg' || line.at(-1) !== CLOSE_BRACE) return undefined
+    const text = line.toString('utf8', prefix.payloadStart, line.length - 1)
     const value = text.includes(REPLACEMENT_CHARACTER) ? undefined : parseJson(text)
-    return value === undefined ? undefined : messageFrameOf(envelope, text.trim(), value)
+    return value === undefined ? undefined : messageFrameOf(prefix, text.trim(), value)
   }
 }
 
 const CLOSE_BRACE = 0x7d
-// Replaces bytes that are not UTF-8, and is rare in texts.
-const REPLACEMENT_CHARACTER = '\uFFFD'
 
-function messageFrameOf(envelope: LinePrefix, text: string, value: unknown): MessageFrame {
-  const { n, t, server, conn, x, dir, sse } = envelope
+function messageFrameOf(prefix: LinePrefix, text: string, value: unknown): MessageFrame {
+  const { n, t, server, conn, x, dir, sse } = prefix
   const message = classifyMessage(value)
   if (x === undefined && sse === undefined) return { kind: 'message', n, t, server, conn, dir, text, message }
   const place = { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }
@@ -125,9 +123,9 @@ export class TapeLineChecks {
 
   /** Returns false for a truncated line. */
   acceptLine(number: number): boolean {
-    if (this.#state.ended) this.report(number, 'stands after the end of the tape')
+    if (this.#state.ended) this.report(number, 'comes after the end of the tape')
     this.#state.ended = false
-    if (this.#isTruncated) this.report(number, 'cut off: the file ends within this line, which is left out')
+    if (this.#isTruncated) this.report(number, 'truncated: the file ends within this line, which is skipped')
     else if (number > 1) this.#seen++
     return !this.#isTruncated
   }
@@ -135,7 +133,7 @@ export class TapeLineChecks {
   report(line: number, why: string): void {
     const { problems } = this.#state
     if (problems.length < MAX_PROBLEMS) problems.push({ line, why })
-    else if (problems.length === MAX_PROBLEMS) problems.push({ line, why: 'more problems from here on' })
+    else if (problems.length === MAX_PROBLEMS) problems.push({ line, why: 'further problems are not listed' })
   }
 
   checkFrame(frame: Frame, number: number): void {
@@ -153,10 +151,10 @@ export class TapeLineChecks {
     this.#state.ended = true
     const { frames, lost = 0 } = details
     if (typeof frames !== 'number' || typeof lost !== 'number') {
-      return this.report(number, 'the end does not say how many frames there are')
+      return this.report(number, 'the end frame has no count of frames')
     }
     if (lost > 0) this.report(number, `the recorder could not write ${lost} of ${frames} frames`)
     if (frames - lost === this.#seen) return
-    this.report(number, `the end counts ${frames - lost} frames, the tape has ${this.#seen}`)
+    this.report(number, `the end frame counts ${frames - lost} frames, but the tape has ${this.#seen}`)
   }
 }

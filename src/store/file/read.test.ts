@@ -68,8 +68,8 @@ test('broken lines are reported with their numbers, and the rest is read', async
     { line: 4, why: 'not JSON' },
     { line: 5, why: '"t" is not a time in milliseconds' },
     { line: 7, why: 'not JSON' },
-    { line: 8, why: 'the end counts 3 frames, the tape has 6' },
-    { line: 9, why: 'stands after the end of the tape' },
+    { line: 8, why: 'the end frame counts 3 frames, but the tape has 6' },
+    { line: 9, why: 'comes after the end of the tape' },
     { line: 9, why: 'not UTF-8' },
   ])
   expect(tape.ended).toBe(false)
@@ -84,18 +84,18 @@ test('frames out of order are kept and reported', async () => {
 test('an end that contradicts the tape is reported', async () => {
   const lost = END.replace('"n":3', '"n":9').replace('"frames":3', '"frames":9,"lost":6')
   expect((await loadTape(fileOf([HEADER, PING, END]))).problems).toEqual([
-    { line: 3, why: 'the end counts 3 frames, the tape has 2' },
+    { line: 3, why: 'the end frame counts 3 frames, but the tape has 2' },
   ])
   expect((await loadTape(fileOf([HEADER, PING, END, END]))).problems).toEqual([
-    { line: 3, why: 'the end counts 3 frames, the tape has 2' },
-    { line: 4, why: 'stands after the end of the tape' },
+    { line: 3, why: 'the end frame counts 3 frames, but the tape has 2' },
+    { line: 4, why: 'comes after the end of the tape' },
     { line: 4, why: 'frame 3 comes after frame 3' },
   ])
   expect((await loadTape(fileOf([HEADER, PING, PONG, lost]))).problems).toEqual([
     { line: 4, why: 'the recorder could not write 6 of 9 frames' },
   ])
   expect((await loadTape(fileOf([HEADER, '{"n":1,"t":1,"event":"end"}']))).problems).toEqual([
-    { line: 2, why: 'the end does not say how many frames there are' },
+    { line: 2, why: 'the end frame has no count of frames' },
   ])
 })
 
@@ -142,7 +142,7 @@ test('a tape larger than any chunk is read in constant memory, and may be left a
 test('a file of garbage does not fill the memory with complaints', async () => {
   const { problems } = await loadTape(fileOf([HEADER, ...Array.from({ length: 3000 }, () => 'x')]))
   expect(problems.length).toBe(1001)
-  expect(problems.at(-1)).toEqual({ line: 1002, why: 'more problems from here on' })
+  expect(problems.at(-1)).toEqual({ line: 1002, why: 'further problems are not listed' })
 })
 
 test('a missing tape says where to look', async () => {
@@ -193,7 +193,7 @@ test.skipIf(process.platform === 'win32')('a path that leads in a circle cannot 
   expect(await refusal(path)).toMatchObject({ code: 'TAPE_UNREADABLE' })
 })
 
-const CUT_OFF = 'cut off: the file ends within this line, which is left out'
+const CUT_OFF = 'truncated: the file ends within this line, which is skipped'
 
 let files = 0
 

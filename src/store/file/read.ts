@@ -92,7 +92,7 @@ function versionFromLine({ text, complete }: FirstLine): number {
     'TAPE_BROKEN',
     'the header of the tape, line 1, is truncated, and nothing follows it',
     {
-      hint: 'the recording stopped before its first message: there is nothing to save, record again',
+      hint: 'the recording stopped before its first message: there is nothing to recover; record again',
     },
   )
 }

@@ -180,14 +180,14 @@ const LINE_FEED = 10
 
 function* episodeLines(episode: Episode, { header }: TapeReader, tail: TapeTail): Generator<string> {
   const began = Date.parse(header.started)
-  const redacted = episode.redaction?.(header)?.text ?? String
+  const redact = episode.redaction?.(header)?.text ?? String
   const { server } = episode
   let { n, t } = tail
   for (const { at, conn, message } of eventsInOrder(episode, (tail.conns.get(server) ?? 0) + 1)) {
     t = Math.max(t, at - began)
     const place = { n: ++n, t, server, conn }
     if (message === undefined) yield frameLine({ ...place, kind: 'event', event: 'episode', details: {} })
-    else yield frameLine({ ...place, ...messageFrame(message, redacted) })
+    else yield frameLine({ ...place, ...messageFrame(message, redact) })
   }
   const lost = typeof tail.end['lost'] === 'number' ? tail.end['lost'] : 0
   const details = { ...tail.end, frames: tail.frames + lost + (n - tail.n) + 1 }
@@ -218,10 +218,10 @@ function eventsOfLink(messages: readonly EpisodeMessage[], conn: number): readon
 }
 
 function messageFrame(
-  { dir, text: said }: EpisodeMessage,
-  redacted: (text: string) => string,
+  { dir, text: original }: EpisodeMessage,
+  redact: (text: string) => string,
 ): Pick<MessageFrame, 'kind' | 'dir' | 'text' | 'message'> {
-  const text = redacted(said)
+  const text = redact(original)
   return { kind: 'message', dir, text, message: classifyMessage(parseJson(text)) }
 }
 
