@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { findProjectConfig, readProjectConfig } from './project-config.ts'
 
-test('the config of the nearest folder upward is read, and what is not in it is not there', () => {
+test('the config of the nearest folder upward is read, and missing sections are undefined', () => {
   const folder = folderWith('reelay.config.json', '{ "match": { "strategy": "exact" }, "replay": null }')
   const inside = join(folder, 'a', 'b')
   mkdirSync(inside, { recursive: true })
@@ -14,7 +14,7 @@ test('the config of the nearest folder upward is read, and what is not in it is 
   expect([config?.section('replay'), config?.section('redaction')]).toEqual([undefined, undefined])
 })
 
-test('two configs in one folder would contradict each other sooner or later', () => {
+test('two configs in one folder are refused', () => {
   const folder = folderWith('reelay.config.yaml', '')
   writeFileSync(join(folder, 'reelay.config.mjs'), 'export default {}')
   expect(() => findProjectConfig(folder)).toThrow(/there are both .*\.yaml and .*\.mjs/)
@@ -32,7 +32,7 @@ test.each([
   ['reelay.config.mjs', 'throw new Error("not today")', /reelay\.config\.mjs cannot be loaded: not today/],
   ['reelay.config.cjs', 'module.exports = {\n  match: }', /reelay\.config\.cjs, line 2, cannot be loaded: /],
   ['reelay.config.mjs', 'export default await 5', /reelay\.config\.mjs cannot be loaded: /],
-  ['reelay.config.mjs', 'export default { replai: {} }', /reelay\.config\.mjs: "replai" is not known/],
+  ['reelay.config.mjs', 'export default { replai: {} }', /reelay\.config\.mjs: "replai" is unknown/],
   ['reelay.config.yaml', '- a', /line 1, column 1: it is not a map/],
   ['reelay.config.yaml', 'match: {}\nmatch: {}', /line 2, column 1: Map keys must be unique/],
   ['reelay.config.yaml', 'replay: &a { defaults: *a }', /cannot be read: Converting circular structure/],
@@ -43,14 +43,14 @@ test.each([
   expect(() => findProjectConfig(folder)).toThrow(message)
 })
 
-test('a config in TypeScript is loaded where Node can, and else refused with what to do', () => {
+test('a config in TypeScript is loaded if Node can, and otherwise refused with a hint', () => {
   const folder = folderWith('reelay.config.ts', 'export default { match: {} } satisfies object')
   const refusal = `${join(folder, 'reelay.config.ts')} is TypeScript, which Node ${process.version} cannot load`
   const loads = Boolean(Reflect.get(process.features, 'typescript'))
   expect(outcomeOf(() => findProjectConfig(folder)?.section('match') !== undefined)).toBe(loads || refusal)
 })
 
-test('a file that is not there is named', () => {
+test('the error for a missing file names it', () => {
   expect(() => readProjectConfig('no-such.yaml')).toThrow(/no-such\.yaml cannot be read: .*ENOENT/)
 })
 

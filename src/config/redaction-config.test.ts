@@ -34,7 +34,7 @@ redaction:
   })
 })
 
-test('JSON will do, and so will no config and no section', () => {
+test('a config may be JSON, and the config and its sections are optional', () => {
   expect(readRedactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'))).toEqual({
     fields: ['a'],
   })
@@ -74,14 +74,14 @@ test.each([
     'redaction:\n  rules: [',
     'line 2, column 11: Flow sequence in block collection must be sufficiently indented and end with a ]',
   ],
-])('%j is refused with its place', (text, why) => {
+])('%j is refused with its location', (text, why) => {
   const folder = folderWith('reelay.config.yaml', text)
   const read = (): unknown => readRedactionConfig(folder)
   expect(read).toThrow(ReelayError)
   expect(read).toThrow(`${join(folder, 'reelay.config.yaml')}, ${why}`)
 })
 
-test('a config in JavaScript may hold patterns as they are', () => {
+test('a config in JavaScript may contain regular expressions', () => {
   const folder = folderWith(
     'reelay.config.mjs',
     'export default { redaction: { rules: [{ name: "t", pattern: /t-(\\d+)/ }], allow: [/^x$/, "a.b"] } }',

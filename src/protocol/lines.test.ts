@@ -9,12 +9,12 @@ test('lines come without their ends, empty ones are skipped, the last needs no l
   expect(split([bytesOf('one\r\n\n\r\ntwo\r\r\nthree')])).toEqual(['1 one', '4 two\r', '5 three'])
 })
 
-test('a character that is cut in two by chunks arrives whole', () => {
+test('a character that is split over two chunks is kept', () => {
   const bytes = bytesOf('naïve 日本 😀\n')
   expect(split([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(['1 naïve 日本 😀'])
 })
 
-test('a line beyond the bound is reported once, with its length, and the next one is read', () => {
+test('a line beyond the bound is reported once, with its length, and the next line is read', () => {
   expect(split([bytesOf('12345\n123456\n1234'), bytesOf('5678'), bytesOf('9\r\n12345\r\nok')], 5)).toEqual([
     '1 12345',
     '2 overlong 6: 123456',
@@ -24,7 +24,7 @@ test('a line beyond the bound is reported once, with its length, and the next on
   ])
 })
 
-test('of a line beyond the bound only its first 64 KiB are kept, however long it gets', () => {
+test('only the first 64 KiB of a line beyond the bound are kept', () => {
   const splitter = new LineSplitter({ maxBytes: 100_000 })
   for (let i = 0; i < 64; i++) expect(splitter.split(new Uint8Array(1_000_000).fill(65 + i))).toEqual([])
   const overlong = splitter.end().map((line) => {
@@ -39,7 +39,7 @@ test('a line just within the bound may end in CRLF', () => {
   expect(split([bytesOf(`${line}\r`), bytesOf('\n')], 100_000)).toEqual([`1 ${line}`])
 })
 
-test('a long line that comes in many small chunks is put together once', () => {
+test('a long line that arrives in many small chunks is joined once', () => {
   const splitter = new LineSplitter()
   const chunk = new Uint8Array(100).fill(65)
   for (let i = 0; i < 200_000; i++) splitter.split(chunk)
@@ -48,7 +48,7 @@ test('a long line that comes in many small chunks is put together once', () => {
   expect(lines.map((line) => lineBytes(line).length)).toEqual([20_000_000])
 })
 
-test('the cutting of the chunks makes no difference', () => {
+test('the way the chunks are cut makes no difference', () => {
   const letters = fc.constantFrom('a', 'é', '😀', '\r', '\n', '\r\n', '{"b":1}')
   const text = fc.array(letters, { maxLength: 60 }).map((parts) => parts.join(''))
   fc.assert(
@@ -59,7 +59,7 @@ test('the cutting of the chunks makes no difference', () => {
   )
 })
 
-test('bytes that are not UTF-8 are no text, and a byte order mark is kept', () => {
+test('bytes that are not UTF-8 are rejected, and a byte order mark is kept', () => {
   expect(decodeUtf8(Uint8Array.of(0x61, 0xff))).toBeUndefined()
   expect(decodeUtf8(Uint8Array.of(0xe6, 0x97))).toBeUndefined()
   expect(decodeUtf8(bytesOf('\uFEFFé'))).toBe('\uFEFFé')

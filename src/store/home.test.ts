@@ -7,7 +7,7 @@ import { homeFolder, resolveTape, tapeFolder } from './home.ts'
 const home = resolve('some', 'home')
 const env = { REELAY_HOME: home }
 
-test('tapes live in REELAY_HOME, or in the home folder of the user', () => {
+test('tapes are stored in REELAY_HOME, or in the home folder of the user', () => {
   expect(tapeFolder(env)).toBe(join(home, 'tapes'))
   expect(homeFolder({})).toBe(join(homedir(), '.reelay'))
   expect(homeFolder({ REELAY_HOME: '' })).toBe(join(homedir(), '.reelay'))
@@ -24,7 +24,7 @@ test.each(['./login', 'sub/login', '../login', 'login.jsonl', 'login.tape.jsonl'
   },
 )
 
-test('a name that is none says why and what to do', () => {
+test('the error for an invalid name has a reason and a hint', () => {
   const names = [
     '',
     '.',

@@ -14,7 +14,7 @@ function isPrivate(path: string): boolean {
   return process.platform === 'win32' || (statSync(path).mode & 0o777) === 0o600
 }
 
-test('the key is made at first use, for its owner alone, and stays the same', () => {
+test('the key is created on first use, readable only by its owner, and stays the same', () => {
   const env = homeOf()
   expect(readRedactionKey(env)).toBeUndefined()
   const { key, trouble } = keyForRecording(env)
@@ -27,7 +27,7 @@ test('the key is made at first use, for its owner alone, and stays the same', ()
   expect(readFileSync(redactionKeyFile(env), 'utf8')).toMatch(/^k-[0-9a-f]{8} [0-9a-f]{64}\n$/)
 })
 
-test('a key from the environment comes first, and needs no file', () => {
+test('a key from the environment takes precedence and needs no file', () => {
   const env = { ...homeOf(), REELAY_REDACTION_KEY: 'a long and random text' }
   expect(keyForRecording(env).key.name).toBe(readRedactionKey(env)?.name)
   expect(() => statSync(redactionKeyFile(env))).toThrow('ENOENT')
@@ -40,7 +40,7 @@ test.each([
     (env: NodeJS.ProcessEnv) => (keyForRecording(env), writeFileSync(redactionKeyFile(env), 'x')),
   ],
   ['a home that is a file', (env: NodeJS.ProcessEnv) => writeFileSync(env['REELAY_HOME'] ?? '', 'x')],
-])('with %s a tape gets a key of its own, which is forgotten', (_, spoil) => {
+])('with %s a tape gets a temporary key', (_, spoil) => {
   const env = homeOf()
   spoil(env)
   const { key, trouble } = keyForRecording(env)

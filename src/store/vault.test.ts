@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseVault, formatVaultLine } from './vault.ts'
 
-test('every value is read as it was written', () => {
+test('every value that is written is read back unchanged', () => {
   const value = fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'binary', minLength: 1 }))
   fc.assert(
     fc.property(fc.array(value), (values) => {
@@ -12,7 +12,7 @@ test('every value is read as it was written', () => {
   )
 })
 
-test('lines as people write them are read, and one that cannot be is named by its number', () => {
+test('handwritten lines are read, and an invalid one is reported with its number', () => {
   const lines = [
     '# mine',
     'A=plain value ',

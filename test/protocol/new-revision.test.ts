@@ -57,7 +57,7 @@ const HEADERS = {
   'Mcp-Region': 'us',
 }
 
-test('its conversations and requests are recognized', () => {
+test('its conversations and requests are recognised', () => {
   const [turn] = TAPE.turns
   const [trigger, response] = [turn?.trigger?.message, turn?.response?.message]
   if (trigger?.kind !== 'request' || response?.kind !== 'response') throw new Error('no exchange')
@@ -85,7 +85,7 @@ test('a served tape applies its checks, its statuses and its own answers', async
   expect(jsonOf(hello)).toMatchObject({ result: { hello: VERSION } })
 })
 
-test('a replay opens the conversation its way and sends its headers', async () => {
+test('a replay opens the conversation and sends headers as the revision requires', async () => {
   const { url } = await serving({ tape: TAPE })
   const { steps } = await replay(TAPE, { target: urlTarget(url), allowWrites: true }).report
   expect(steps.map(({ state, findings }) => [state, findings])).toEqual([
@@ -98,7 +98,7 @@ test('a replay opens the conversation its way and sends its headers', async () =
   ])
 })
 
-test('a session in the process carries its envelope', async () => {
+test('an in-process session sends its envelope', async () => {
   const session = new ReplaySession(TAPE, { drift: 'ignore' })
   await session.connect()
   const found = await session.callTool({ name: 'search', arguments: { q: 'reel' } })

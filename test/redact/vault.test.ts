@@ -278,7 +278,7 @@ function openFolder(mode: number): (path: string) => void {
   }
 }
 
-test('a vault lies with the tape only where nobody else can look', async () => {
+test('a vault may be in the folder of the tape only if nobody else can open it', async () => {
   if (IS_WINDOWS) return
   for (const [mode, code] of [
     [0o755, 2],

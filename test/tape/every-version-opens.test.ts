@@ -21,14 +21,14 @@ test.each(files)('%s opens without a problem', async (file) => {
 
 const FIRST = join(FOLDER, 'v1-first.tape.jsonl')
 
-test('a tape of today is written again to the byte', async () => {
+test('a tape of the current version is written again byte for byte', async () => {
   const reader = await openTape(FIRST)
   const lines = [encodeHeader(reader.header)]
   for await (const frame of reader.frames()) lines.push(encodeFrame(frame))
   expect(`${lines.join('\n')}\n`).toBe(readFileSync(FIRST, 'utf8'))
 })
 
-test('the first tape still tells its story', async () => {
+test('the first tape still has the same turns', async () => {
   const { turns, rest, frames } = await loadTape(FIRST)
   expect(turns.map(show)).toMatchInlineSnapshot(`
     [
@@ -64,7 +64,7 @@ test('the handshake of a tape is kept, with versions and capabilities', async ()
   expect([revision?.era, version]).toEqual(['legacy', '2025-11-25'])
 })
 
-test('latency is true for each request, also where answers cross', async () => {
+test('latency is correct for each request, even if responses overlap', async () => {
   const { turns } = await loadTape(FIRST)
   const latencies = turns.map(({ trigger, response }) => (response?.t ?? NaN) - (trigger?.t ?? NaN))
   expect(latencies.map((latency) => latency.toFixed(3))).toEqual([
@@ -76,7 +76,7 @@ test('latency is true for each request, also where answers cross', async () => {
   ])
 })
 
-test('a message of a tape is plain JSON-RPC, with who sent it, when, and to which server', async () => {
+test('a message of a tape is plain JSON-RPC, with its sender, time and server', async () => {
   const { turns } = await loadTape(FIRST)
   const call = turns[3]?.trigger
   expect(call).toMatchObject({ n: 8, t: 60.018, server: 'notes', conn: 1, dir: 'c2s' })

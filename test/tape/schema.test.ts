@@ -16,7 +16,7 @@ test('every line of a recorded tape fits the published schema', () => {
   expect(lines.filter((line) => !fits(line))).toEqual([])
 })
 
-test('whatever the codec writes fits the published schema', () => {
+test('everything that the codec writes fits the published schema', () => {
   const frames: readonly Frame[] = [
     { kind: 'message', ...place, x: 3, text: '[{"a":1}]', message: { kind: 'invalid', why: '' } },
     { kind: 'raw', ...place, raw: 'oops', why: 'not JSON' },
@@ -74,7 +74,7 @@ test('a header with members from the future fits', () => {
   ).toBe(true)
 })
 
-test('what the reader calls broken does not fit, and the other way round', () => {
+test('a line that the reader calls broken does not fit, and vice versa', () => {
   const lines = [
     '[]',
     '{"n":0,"t":1,"event":"end","frames":1}',

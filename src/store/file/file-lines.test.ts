@@ -26,7 +26,7 @@ function shown(line: string): string {
   return line.length < 20 ? line : `${line.length} x ${[...new Set(line)].join('')}`
 }
 
-test('lines longer than a buffer are read whole, whatever stands around them', async () => {
+test('lines longer than a buffer are read completely, whatever surrounds them', async () => {
   const text = `a\n${'b'.repeat(9 * MIB)}\n\r\n${'c'.repeat(5 * MIB)}\r\nd\n${'e'.repeat(3 * MIB)}`
   expect(await linesOf(text)).toEqual([
     '1 at 0: a',
@@ -38,6 +38,6 @@ test('lines longer than a buffer are read whole, whatever stands around them', a
   ])
 })
 
-test('a line beyond the bound is not held in memory: the reading ends there', async () => {
+test('reading stops at a line beyond the bound, without keeping it in memory', async () => {
   expect(await linesOf(`a\n${'b'.repeat(9 * MIB)}\n`, 4 * MIB)).toEqual(['1 at 0: a', false])
 })

@@ -28,7 +28,7 @@ test.each([
   ['what is no JSON-RPC', `${PLACE},"dir":"c2s","msg":{"id":1}}`],
   ['spaces around the message', `${PLACE},"dir":"c2s","msg": ${MESSAGE} }`],
   ['a time without decimals', `{"n":3,"t":12,"server":"s","conn":1,"dir":"s2c","msg":${MESSAGE}}`],
-])('%s is read by its bytes as it is by its text', (_what, line) => {
+])('%s is read from bytes with the same result as from text', (_what, line) => {
   const read = new MessageFrameScanner().read(Buffer.from(line))
   expect(read).toBeDefined()
   expect(read).toEqual(decodeFrame(line))
@@ -47,17 +47,17 @@ test.each([
     `{"n":3,"t":1.2345678901234567,"server":"s","conn":1,"dir":"s2c","msg":${MESSAGE}}`,
   ],
   ['nothing', ''],
-])('%s is left to the closer look', (_what, line) => {
+])('%s is left to the full decoder', (_what, line) => {
   expect(new MessageFrameScanner().read(Buffer.from(line))).toBeUndefined()
 })
 
-test('bytes that are no UTF-8 are left to the closer look', () => {
+test('bytes that are not UTF-8 are left to the full decoder', () => {
   const line = Buffer.from(`${PLACE},"dir":"s2c","msg":${MESSAGE}}`)
   line[line.length - 8] = 0xff
   expect(new MessageFrameScanner().read(line)).toBeUndefined()
 })
 
-test('any time that a recorder writes is the same number to the last bit', () => {
+test('any time that a recorder writes is read as exactly the same number', () => {
   const scan = new MessageFrameScanner()
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e12 }), fc.integer({ min: 1, max: 1e9 }), (thousandths, n) => {

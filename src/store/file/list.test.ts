@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const END = '{"n":1,"t":1,"event":"end","frames":1}\n'
 
-test('tapes come newest first, and what is no tape last with its problem', async () => {
+test('tapes are listed newest first, then the files that are not tapes with their problem', async () => {
   const here = newFolder('mixed')
   write(here, 'older.tape.jsonl', header('2026-11-14T09:00:00Z') + END)
   write(here, 'newer.tape.jsonl', header('2026-11-15T09:00:00+05:00') + END)
@@ -45,7 +45,7 @@ test('tapes come newest first, and what is no tape last with its problem', async
   ])
 })
 
-test('only a whole end frame at the very end says that a tape ended', async () => {
+test('a tape has ended only if its last line is a complete end frame', async () => {
   const here = newFolder('ends')
   const start = header('2026-11-15T07:00:00Z')
   write(here, 'cut.tape.jsonl', start + END.trimEnd())
@@ -63,7 +63,7 @@ test('only a whole end frame at the very end says that a tape ended', async () =
   })
 })
 
-test('a tape folder that is not there yet holds no tapes, and a file in its place is an error', async () => {
+test('a missing tape folder has no tapes, and a file in its place is an error', async () => {
   expect(await listTapes(join(folder, 'nowhere'))).toEqual([])
   write(folder, 'file', '')
   await expect(listTapes(join(folder, 'file'))).rejects.toMatchObject({ code: 'TAPE_UNREADABLE' })

@@ -27,7 +27,7 @@ const PING =
 const PONG = '{"n":2,"t":2,"server":"demo","conn":1,"dir":"s2c","msg":{"jsonrpc":"2.0","id":0,"result":{}}}'
 const END = '{"n":3,"t":3,"event":"end","frames":3}'
 
-test('a tape that ended well is read whole', async () => {
+test('a complete tape is read completely', async () => {
   const tape = await loadTape(fileOf([HEADER, PING, PONG, END]))
   expect(tape).toMatchObject({ frames: 3, ended: true, problems: [], strays: [] })
   expect(tape.turns.map(({ trigger, response }) => [trigger?.n, response?.n])).toEqual([[1, 2]])
@@ -35,7 +35,7 @@ test('a tape that ended well is read whole', async () => {
   expect(tape.header.servers).toEqual({ demo: { transport: 'stdio' } })
 })
 
-test('a tape of a header alone is valid', async () => {
+test('a tape with only a header is valid', async () => {
   expect(await loadTape(fileOf([HEADER]))).toMatchObject({ frames: 0, turns: [], ended: false, problems: [] })
 })
 
@@ -49,7 +49,7 @@ test('a half-written last line is reported with its number and dropped', async (
   })
 })
 
-test('a last line without its line feed is dropped although it can be read', async () => {
+test('a last line without a line feed is dropped, even if it is valid', async () => {
   const path = fileOf([HEADER, PING, PONG, END])
   truncateSync(path, readFileSync(path).length - 1)
   expect(await loadTape(path)).toMatchObject({
@@ -104,7 +104,7 @@ test('a tape that was edited on Windows is read: byte order mark, CRLF, blank li
   expect(await loadTape(path)).toMatchObject({ frames: 3, ended: true, problems: [] })
 })
 
-test('a tape is read while it is being written, up to what is there', async () => {
+test('a tape can be read while it is being written', async () => {
   const path = fileOf([HEADER, PING])
   const reader = await openTape(path)
   expect((await framesOf(reader.frames())).map(({ n }) => n)).toEqual([1])
@@ -116,7 +116,7 @@ test('a tape is read while it is being written, up to what is there', async () =
   expect(reader.state).toEqual({ ended: true, problems: [] })
 })
 
-test('a tape larger than any chunk is read in constant memory, and may be left at any frame', async () => {
+test('a tape larger than a chunk is read in constant memory, and reading can stop at any frame', async () => {
   const path = fileOf([HEADER])
   const text = 'é'.repeat(1000)
   for (let i = 0; i < 20; i++) {
@@ -139,13 +139,13 @@ test('a tape larger than any chunk is read in constant memory, and may be left a
   expect(reader.state.problems).toEqual([])
 })
 
-test('a file of garbage does not fill the memory with complaints', async () => {
+test('the number of reported problems is limited', async () => {
   const { problems } = await loadTape(fileOf([HEADER, ...Array.from({ length: 3000 }, () => 'x')]))
   expect(problems.length).toBe(1001)
   expect(problems.at(-1)).toEqual({ line: 1002, why: 'further problems are not listed' })
 })
 
-test('a missing tape says where to look', async () => {
+test('the error for a missing tape says where to look', async () => {
   expect(await refusal(join(folder, 'nowhere.tape.jsonl'))).toEqual({
     code: 'TAPE_NOT_FOUND',
     message: 'there is no tape at <folder>/nowhere.tape.jsonl',
@@ -154,7 +154,7 @@ test('a missing tape says where to look', async () => {
   expect(await refusal(join(fileOf([HEADER]), 'below'))).toMatchObject({ code: 'TAPE_NOT_FOUND' })
 })
 
-test('what can be no tape is refused with the reason', async () => {
+test('a file that cannot be a tape is refused with the reason', async () => {
   mkdirSync(join(folder, 'folder.tape.jsonl'))
   expect(await refusal(join(folder, 'folder.tape.jsonl'))).toMatchObject({ code: 'TAPE_IS_A_FOLDER' })
   expect(await refusal(fileOf([]))).toMatchObject({ code: 'TAPE_EMPTY' })
@@ -179,7 +179,7 @@ test('a binary file is refused, with and without line feeds', async () => {
   expect((await refusal(zeros)).message).toMatch(/its first line does not end$/)
 })
 
-test('a header that was cut off is told from a file that is no tape', async () => {
+test('a truncated header is distinguished from a file that is not a tape', async () => {
   const path = newPath()
   writeFileSync(path, HEADER.slice(0, 60))
   expect(await refusal(path)).toMatchObject({ code: 'TAPE_BROKEN' })

@@ -16,7 +16,7 @@ const LEARNED: readonly EpisodeMessage[] = [
   { dir: 's2c', text: '{ "jsonrpc":"2.0", "id":1, "result":{"n":1.50} }', at: STARTED + 9 },
 ]
 
-test('an episode goes on where the tape ended, as a further connection, and the bytes before it stay', async () => {
+test('an episode is appended as a further connection, and the bytes before it stay', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2,"servers":["s"]}')
   await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(readFileSync(path, 'utf8').split('\n').slice(1)).toEqual([
@@ -31,7 +31,7 @@ test('an episode goes on where the tape ended, as a further connection, and the 
   expect(readdirSync(dirname(path))).toHaveLength(1)
 })
 
-test('the links of an episode are connections of their own, told as time had them', async () => {
+test('each link of an episode becomes a connection, and their messages are in order of time', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2}')
   const other = LEARNED.map(({ text, ...said }) => ({
     ...said,
@@ -56,20 +56,20 @@ test('the links of an episode are connections of their own, told as time had the
   expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 8 })
 })
 
-test('a tape that was cut off loses its torn line and is whole again', async () => {
+test('appending to a truncated tape removes its incomplete line', async () => {
   const path = tapeOf(HEADER, CALL)
   appendFileSync(path, '{"n":2,"t":6,"ser')
   await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 5 })
 })
 
-test('a message that talks of an end is no end', async () => {
+test('a message that contains an end event is not the end frame', async () => {
   const path = tapeOf(HEADER, CALL.replace('"method":"m"', '"method":"m","params":{"event":"end"}'))
   await appendEpisode(path, { server: 's', links: [LEARNED] })
   expect(await loadTape(path)).toMatchObject({ ended: true, problems: [], frames: 5 })
 })
 
-test('what a recorder could not write stays said', async () => {
+test('the number of frames that a recorder could not write is kept', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":4,"t":6,"event":"end","frames":4,"lost":2}')
   const [before] = (await loadTape(path)).problems
   await appendEpisode(path, { server: 's', links: [LEARNED] })
@@ -80,7 +80,7 @@ test('what a recorder could not write stays said', async () => {
   ])
 })
 
-test('whatever was learned, once or twice, the tape stays whole and keeps every message', async () => {
+test('after one or two episodes the tape is complete and keeps every message', async () => {
   const text = fc
     .record({ jsonrpc: fc.constant('2.0'), method: fc.string(), params: fc.object() })
     .map((message) => JSON.stringify(message))

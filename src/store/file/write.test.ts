@@ -18,7 +18,7 @@ function createdIn(path: string, name: string): string {
   return basename(writer.path)
 }
 
-test('a name that is taken gets the number after the highest there is', () => {
+test('a tape whose name is in use gets the next free number', () => {
   const taken = [
     'a.tape.jsonl',
     'a-2.tape.jsonl',
@@ -35,12 +35,12 @@ test('a name that is taken gets the number after the highest there is', () => {
   expect(readdirSync(path)).toHaveLength(taken.length + 2)
 })
 
-test('a name without an ending is numbered too, and a free one is taken as it is', () => {
+test('a name without an extension is numbered too, and an unused name is kept', () => {
   const path = folder('b', 'c-5.jsonl')
   expect([createdIn(path, 'b'), createdIn(path, 'c.jsonl')]).toEqual(['b-2', 'c.jsonl'])
 })
 
-test('folders that are not there are made', () => {
+test('missing folders are created', () => {
   const path = folder()
   expect(createdIn(join(path, 'a', 'b'), 'c.jsonl')).toBe('c.jsonl')
 })
@@ -52,13 +52,13 @@ test.skipIf(process.platform === 'win32')('only their owner can enter folders th
 })
 
 test.runIf(process.platform === 'linux')(
-  'where no folder can be made, that is an error and no end of trying',
+  'a folder that cannot be created is an error, without retrying forever',
   () => {
     expect(() => createTape('/proc/no-such-folder/a.tape.jsonl')).toThrow(/ENOENT|EACCES|EPERM/)
   },
 )
 
-test('the digits are those of the number, over every carry', () => {
+test('the digits are those of the number, also after a carry', () => {
   const counter = new DigitCounter()
   const wrong: number[] = []
   for (let value = 0; value < 100_100; value++) {
@@ -69,7 +69,7 @@ test('the digits are those of the number, over every carry', () => {
   expect(counter.value).toBe(100_100)
 })
 
-test('a time is written with three decimals, however long a session lasts', () => {
+test('a time is written with three decimals, however long the session is', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4e12 }), (micros) => {
       const target = Buffer.alloc(40)

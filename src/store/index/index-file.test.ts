@@ -23,7 +23,7 @@ import { cases } from '../../../test/support/cases.ts'
 const HEADER =
   '{"reelay":1,"id":"x","started":"2026-11-15T00:00:00.000Z","by":"t","servers":{"a":{"transport":"stdio"}},"tags":{}}'
 
-test('a large tape leaves an index beside it that only its owner can read, of at most 64 bytes a call', async () => {
+test('a large tape gets an index file that only its owner can read, of at most 64 bytes per call', async () => {
   const path = tapeOf(20_000)
   await opened(path)
   const { mode, size } = statSync(`${path}.idx`)
@@ -31,14 +31,14 @@ test('a large tape leaves an index beside it that only its owner can read, of at
   expect(mode & 0o077).toBe(process.platform === 'win32' ? mode & 0o077 : 0)
 })
 
-test('a small tape gets no second file', async () => {
+test('a small tape gets no index file', async () => {
   const path = tapeOf(3)
   const tape = await openIndexedTape(path)
   tape.close()
   expect(readdirSync(join(path, '..'))).toEqual(['any.tape.jsonl'])
 })
 
-test('the index in the file is used, and what it says of a line is not believed when the line says otherwise', async () => {
+test('the index file is used, but a line that contradicts it is not returned', async () => {
   const path = tapeOf(200)
   utimesSync(path, 1_000_000, 1_000_000)
   await opened(path)
@@ -67,7 +67,7 @@ test('the index in the file is used, and what it says of a line is not believed 
 
 const OTHER_METHOD = '"id":101,"method":"tools/cali"'
 
-test('an index is made anew when the tape was written to, in the middle or at its end', async () => {
+test('the index is rebuilt if the tape was changed in the middle or at the end', async () => {
   const path = tapeOf(200)
   utimesSync(path, 1_000_000, 1_000_000)
   await opened(path)
@@ -78,14 +78,14 @@ test('an index is made anew when the tape was written to, in the middle or at it
   expect(answers(await opened(path)).at(-1)).toBe('answer 200')
 })
 
-test('where no index can be written, the tape is served without one, and nothing is left behind', async () => {
+test('if no index can be written, the tape is served without one, and no file is left behind', async () => {
   const path = tapeOf(3)
   mkdirSync(`${path}.idx`)
   expect(answers(await opened(path))).toEqual(['answer 0', 'answer 1', 'answer 2'])
   expect(readdirSync(join(path, '..')).toSorted()).toEqual(['any.tape.jsonl', 'any.tape.jsonl.idx'])
 })
 
-test('whatever stands in the index file, a call gets its own recorded answer or none', async () => {
+test('whatever the index file contains, a call gets its own recorded response or none', async () => {
   const path = tapeOf(8)
   await opened(path)
   const good = readFileSync(`${path}.idx`)
@@ -111,7 +111,7 @@ test.each([
   ['cut in its middle', (path: string) => truncateSync(path, statSync(path).size >> 1)],
   ['overwritten', (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size, 0xa5))],
 ])(
-  'an index file that is %s while it is in use costs answers, and never gives another one',
+  'an index file that is %s while in use may lose responses, but never returns a wrong one',
   async (_, harm) => {
     const path = tapeOf(9_000)
     await opened(path)
@@ -122,7 +122,7 @@ test.each([
   },
 )
 
-test('what an answer does not need of an index file is not read', async () => {
+test('only the pages of the index file that a response needs are read', async () => {
   const path = tapeOf(30_000)
   await opened(path)
   const tape = await opened(path)
@@ -133,7 +133,7 @@ test('what an answer does not need of an index file is not read', async () => {
   expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(askedFor(i)).kind)).toContain('unknown')
 })
 
-test('an index of another version, or of another tape, is as if it were not there', async () => {
+test('an index of another version or of another tape is ignored', async () => {
   const path = tapeOf(3)
   await opened(path)
   const other = tapeOf(2)

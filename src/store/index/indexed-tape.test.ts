@@ -105,7 +105,7 @@ function lineWith(said: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => strin
   return fc.oneof({ weight: 8, arbitrary: frame }, { weight: 1, arbitrary: other })
 }
 
-test('turns that are read one by one are those of the whole tape, with the index that is made now and with the one in the file', () =>
+test('turns read one by one are those of the whole tape, with a new index and with one from a file', () =>
   fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30 }), async (lines) => {
       writeTape(lines, '\n')
@@ -121,7 +121,7 @@ test.each([
   ['no JSON inside', '{"jsonrpc":"2.0","id":1,"result":{"a":"\\q"}}'],
   ['closed too often', '{"jsonrpc":"2.0","id":1,"result":{}}}'],
   ['under another id in the end', '{"jsonrpc":"2.0","id":1,"result":{},"id":2}'],
-])('an answer that is %s answers nothing', async (_, said) => {
+])('a response that is %s belongs to no request', async (_, said) => {
   const call = '"server":"a","conn":1,"dir":"c2s","msg":{"jsonrpc":"2.0","id":1,"method":"ping"}}'
   const answer = `"server":"a","conn":1,"dir":"s2c","msg":${said}}`
   writeTape([() => `{"n":1,"t":1,${call}`, () => `{"n":2,"t":2,${answer}`], '\n')

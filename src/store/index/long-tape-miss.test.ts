@@ -25,7 +25,7 @@ const args = fc.record({
 })
 const said = fc.record({ name: fc.constantFrom('search', 'count'), arguments: args })
 
-test('a miss is told in the same words, whether the tape is in memory or on the disk', () =>
+test('a miss is explained in the same words for a tape in memory and on disk', () =>
   fc.assert(
     fc.asyncProperty(fc.array(said, { maxLength: 30 }), said, async (calls, asked) => {
       writeTape(calls)

@@ -87,7 +87,7 @@ function parsed(said: Buffer): Read | undefined {
   }
 }
 
-test('a request that is hashed by its bytes has the hash of its key, however it is spelled', () => {
+test('hashing a request by its bytes gives the hash of its key, however it is spelled', () => {
   fc.assert(
     fc.property(call, fc.boolean(), (given, isEscaped) => {
       const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, isEscaped))
@@ -97,7 +97,7 @@ test('a request that is hashed by its bytes has the hash of its key, however it 
   )
 })
 
-test('of bytes that are no JSON nothing is taken', () => {
+test('bytes that are not JSON are rejected', () => {
   const harm = fc.record({ at: fc.nat(), byte: fc.nat(127) })
   fc.assert(
     fc.property(call, fc.array(harm, { minLength: 1, maxLength: 3 }), (given, harms) => {
@@ -117,7 +117,7 @@ test.each([
   ['{"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"n"},"jsonrpc":"2.0","id":"x"}'],
   ['{"method":"ping","jsonrpc":"2.0","id":0}'],
   ['{"method":"tools/call","params":{"a\\"_meta":1,"b\\"name":"n"},"jsonrpc":"2.0","id":1}'],
-])('what clients usually send is read without parsing it: %s', (said) => {
+])('a usual request is read without parsing it: %s', (said) => {
   const bytes = Buffer.from(said)
   expect(scanned(bytes)).toEqual(parsed(bytes))
 })
@@ -134,7 +134,7 @@ test.each([
   ['['.repeat(90) + ']'.repeat(90)],
   ['NaN'],
   ['[1,]'],
-])('what may be spelled in several ways is left to the parser: %s', (spelled) => {
+])('a request that can be spelled in several ways is left to the parser: %s', (spelled) => {
   const bytes = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":${spelled}}}`)
   expect(scanned(bytes)).toBeUndefined()
 })
