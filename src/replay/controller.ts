@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type PlannedMessage, RUN_STOPPED } from './plan/plan.ts'
+import type { PlannedMessage } from './plan/plan.ts'
+import { RUN_STOPPED } from './steps/step.ts'
 
 export type RunStatus = 'idle' | 'running' | 'paused' | 'stopped' | 'done'
 

@@ -3,7 +3,7 @@ import type { OpenLink } from '../link/client-link.ts'
 import type { ReplayController } from './controller.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import type { Ordering } from './plan/schedule.ts'
-import type { MessageSelection } from './plan/planner.ts'
+import type { MessageSelection } from './plan/plan.ts'
 import type { Timing } from './plan/timing.ts'
 import type { WritePermission } from './plan/tool-safety.ts'
 import type { ReplayFaultOptions } from './send/request-faults.ts'
@@ -12,8 +12,7 @@ import type { ServerRequestPolicy } from './session/recorded-answers.ts'
 import type { TransformRule } from './transform/rule.ts'
 
 /** Options of `replay`. */
-export interface ReplayOptions
-  extends Partial<MessageSelection>, WritePermission, JudgeOptions, ReplayFaultOptions {
+export interface ReplayOptions extends MessageSelection, WritePermission, JudgeOptions, ReplayFaultOptions {
   /** The live server. */
   readonly target: ReplayTarget
   /** The server whose client is played; required if the tape has several servers. */

@@ -3,11 +3,11 @@ import { bindingsOfPart } from './values/tape-bindings.ts'
 import { selectServerPart, type ReplayedTape } from './plan/server-part.ts'
 import type { ReplayOptions } from './options.ts'
 import { dueTimes, type Timing } from './plan/timing.ts'
-import type { SendDecision, PlannedMessage } from './plan/plan.ts'
-import { planMessages } from './plan/planner.ts'
+import { type PlannedMessage, planMessages } from './plan/plan.ts'
 import { createCarriedValues } from './values/carried-values.ts'
 import { toolsOnTape } from './plan/tool-safety.ts'
 import { scheduleMessages, type Schedule } from './plan/schedule.ts'
+import type { SendDecision } from './plan/plan-columns.ts'
 
 /** A message of the recorded client in the order of a run. */
 export interface ScheduledMessage {
@@ -45,9 +45,7 @@ export async function previewMessages(
   const plan = planMessages(part.turns, options, toolsOnTape(part))
   const correlate = options.correlate ?? (await bindingsOfPart(part, tape))
   const values = createCarriedValues(plan, correlate)
-  const order = scheduleMessages(plan, options.ordering ?? { kind: 'correlated' }, (index) =>
-    values.producersOf(index),
-  )
+  const order = scheduleMessages(plan, options.ordering, values)
   return scheduledMessages(order, options.timing ?? { kind: 'fast' })
 }
 

@@ -8,6 +8,7 @@ import { ReplayController } from './controller.ts'
 import type { ReplayOptions, ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
+import type { RunState } from './steps/run-totals.ts'
 
 const tape = tapeOf(
   ...HANDSHAKE,
@@ -195,11 +196,17 @@ test('rules of a faults file make requests fail instead of being sent, by the sa
   ])
 })
 
-test.each(['late', 'duplicate'])('the fault %s is refused before anything is sent', async (kind) => {
+test.each(['late', 'duplicate'])('the fault %s is refused before the server is started', async (kind) => {
   const faults = [{ tool: 'search', [kind]: true }]
-  await expect(run(tape, asRecorded, { faults })).rejects.toThrow(
+  const opened: string[] = []
+  const open: ReplayTarget['open'] = () => {
+    opened.push('a link')
+    throw new Error('the server was started')
+  }
+  await expect(replay(tape, { target: { name: 'a server', open }, faults }).report).rejects.toThrow(
     `faults[0]: the fault "${kind}" cannot be used here`,
   )
+  expect(opened).toEqual([])
 })
 
 test('one at a time: no more requests are open than may be, though more had been', async () => {
@@ -250,11 +257,11 @@ test('pause: the run waits after a step that failed until it is resumed', async 
   for await (const step of playing) {
     if (step.tool !== 'search') continue
     await new Promise((resolve) => setImmediate(resolve))
-    expect([playing.state.status, live.heard.map(toolOf)]).toEqual(['paused', ['search']])
+    expect([playing.state().status, live.heard.map(toolOf)]).toEqual(['paused', ['search']])
     playing.controller.resume()
   }
   expect(live.heard.map(toolOf)).toEqual(['search', 'count'])
-  expect(playing.state.status).toBe('done')
+  expect(playing.state().status).toBe('done')
 })
 
 test('retry: what got no answer is sent again, under a new id, as often as it may be', async () => {
@@ -278,12 +285,12 @@ test('retry: what got no answer is sent again, under a new id, as often as it ma
 
 test('the state of a run: what it has done, what waits by id, and how long it takes', async () => {
   const live = liveServer(async (message) => {
-    if (toolOf(message) === 'search') seen.push(playing.state)
+    if (toolOf(message) === 'search') seen.push(playing.state())
     return toolOf(message) === 'count' ? wrong : asRecorded(message)
   })
-  const seen: ReturnType<typeof replay>['state'][] = []
+  const seen: RunState[] = []
   const playing = replay(tape, live)
-  expect(playing.state).toMatchObject({
+  expect(playing.state()).toMatchObject({
     currentIndex: undefined,
     sent: 0,
     received: 0,
@@ -302,7 +309,7 @@ test('the state of a run: what it has done, what waits by id, and how long it ta
     pending: [{ id: 2, text: expect.stringContaining('"milk"') as string }],
   })
   expect(during?.startedAt).toBeInstanceOf(Date)
-  expect(playing.state).toMatchObject({
+  expect(playing.state()).toMatchObject({
     status: 'done',
     currentIndex: 3,
     sent: 5,
@@ -310,8 +317,8 @@ test('the state of a run: what it has done, what waits by id, and how long it ta
     errors: 1,
     pending: [],
   })
-  expect(playing.state.elapsed).toBe(playing.state.elapsed)
-  expect(playing.state.elapsed).toBeGreaterThanOrEqual(summary.duration)
+  expect(playing.state().elapsed).toBe(playing.state().elapsed)
+  expect(playing.state().elapsed).toBeGreaterThanOrEqual(summary.duration)
 })
 
 test('a run that is stopped before it begins sends nothing, and says so', async () => {

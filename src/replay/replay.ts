@@ -1,26 +1,29 @@
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
 import { ReplayController, type Stop, StopQueue } from './controller.ts'
-import { createJudges, judgeMessage } from './judge/judge.ts'
+import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
 import { tapeNotes } from './notes.ts'
 import { DEFAULT_TIMEOUT, type ReplayOptions } from './options.ts'
-import type { ReplayPlan } from './plan/plan.ts'
-import { planMessages } from './plan/planner.ts'
+import { type ReplayPlan, planMessages } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
-import { Cancellations } from './send/cancellations.ts'
-import { RequestFaults } from './send/request-faults.ts'
-import { type RetryOptions, sendAndJudge } from './send/retry.ts'
+import {
+  Cancellations,
+  sendAndJudge,
+  previewText,
+  type SendContext,
+  type SentMessage,
+  unsent,
+} from './send/send-message.ts'
+import { type RequestFaults, requestFaults } from './send/request-faults.ts'
 import { sendInOrder } from './send/send-in-order.ts'
-import { previewText, type SendContext, type SentMessage, unsent } from './send/send-message.ts'
 import { InputRounds } from './session/input-rounds.ts'
 import { SERVER_GRACE } from './session/live-notifications.ts'
 import { liveSecrets, type LiveSecrets, withLiveSecrets } from './session/live-secrets.ts'
 import { Peer } from './session/peer.ts'
 import { RunMonitor, type RunState, RunTotals } from './steps/run-totals.ts'
-import { StepLog } from './steps/step-log.ts'
-import type { StepList } from './steps/step-list.ts'
+import { StepLog, type StepList } from './steps/step-log.ts'
 import { hasFailed, type ReplayStep } from './steps/step.ts'
 import {
   carriedBinding,
@@ -29,14 +32,15 @@ import {
   createCarriedValues,
 } from './values/carried-values.ts'
 import { bindingsOfPart } from './values/tape-bindings.ts'
+import { createJudges } from './judge/judges.ts'
 
 /** A run: its steps as they are done, and the report at the end. */
 export interface Replay extends AsyncIterable<ReplayStep> {
   readonly controller: ReplayController
   /** In a run with the timing `stepped`, each message before it is sent. The run waits for a decision about it. */
   readonly stops: AsyncIterable<Stop>
-  /** The progress of the run at this moment. */
-  readonly state: RunState
+  /** Returns the progress of the run at this moment. */
+  state(): RunState
   /** Resolves when the run is over, whether or not its steps were read. */
   readonly report: Promise<ReplayReport>
 }
@@ -56,7 +60,8 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const monitor = new RunMonitor(controller)
   const stops = new StopQueue(controller)
   controller.start()
-  stopWith(controller, signal)
+  if (signal?.aborted === true) controller.stop()
+  signal?.addEventListener('abort', () => controller.stop(), { once: true })
   const report = runReplay(tape, { ...options, controller, monitor, stops, log }).finally(() => {
     monitor.stop()
     stops.close()
@@ -69,19 +74,12 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
     controller,
     report,
     stops,
-    get state() {
-      return monitor.state
-    },
+    state: () => monitor.state(),
     [Symbol.asyncIterator]: () => log[Symbol.asyncIterator](),
   }
 }
 
 const DEFAULT_KEEP_TEXTS = 50_000
-
-function stopWith(controller: ReplayController, signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) controller.stop()
-  signal?.addEventListener('abort', () => controller.stop(), { once: true })
-}
 
 interface RunOptions extends ReplayOptions {
   readonly controller: ReplayController
@@ -92,14 +90,25 @@ interface RunOptions extends ReplayOptions {
 
 /** Connects to the server, plays the client and makes the report. */
 async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<ReplayReport> {
+  const {
+    target,
+    handshake = 'own',
+    timeout = DEFAULT_TIMEOUT,
+    onAsk = 'decline',
+    signal,
+    controller,
+  } = options
   const began = performance.now()
   const now = (): number => performance.now() - began
+  const faults = requestFaults(options) // throws for a fault that replay does not support, before the server is started
   const part = await selectServerPart(tape, options.server)
   const secrets = options.secrets ?? liveSecrets(tape.header)
-  const peer = connect(part, options, { secrets, now })
+  const open = secrets === undefined ? target.open : withLiveSecrets(target.open, secrets)
+  const peer = new Peer(part, { open, handshake, timeout, onAsk, signal, controller, now })
+  options.monitor.connected(() => peer.traffic())
   let run: PlayedRun
   try {
-    run = await playClient(tape, part, { ...options, peer, now })
+    run = await playClient(tape, part, { ...options, timeout, peer, requestFaults: faults, now })
   } finally {
     await peer.close()
   }
@@ -107,39 +116,22 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
   return createReport(run.totals, steps, {
     tape: tape.path,
     tapeId: tape.header.id,
-    target: options.target.name,
+    target: target.name,
     duration: now(),
     notes: [
       ...secretNotes(steps, secrets),
       ...tapeNotes(tape),
       ...peer.notes,
-      ...unusedRuleNotes(options, run),
+      ...unusedRuleNotes(options, run.totals),
     ],
     ...carriedBindings(run, steps),
   })
 }
 
-function connect(
-  part: ServerPart,
-  {
-    target,
-    handshake = 'own',
-    timeout = DEFAULT_TIMEOUT,
-    onAsk = 'decline',
-    signal,
-    controller,
-    monitor,
-  }: RunOptions,
-  { secrets, now }: { secrets: LiveSecrets | undefined; now: () => number },
-): Peer {
-  const open = secrets === undefined ? target.open : withLiveSecrets(target.open, secrets)
-  const peer = new Peer(part, { open, handshake, timeout, onAsk, signal, controller, now })
-  monitor.connected(() => peer.traffic())
-  return peer
-}
-
 interface PlayOptions extends RunOptions {
+  readonly timeout: number
   readonly peer: Peer
+  readonly requestFaults: RequestFaults | undefined
   readonly now: () => number
 }
 
@@ -159,74 +151,72 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const values = createCarriedValues(plan, bindings)
   peer.use(values)
   log.setPlan(plan)
-  const judges = createJudges({ options, part, plan, peer, tools, values, started: tape.header.started, now })
+  const { started } = tape.header
+  const context = createSendContext(options, { part, plan, values, started: Date.parse(started) })
+  const judges = createJudges({ options, part, plan, peer, tools, values, started, now })
   const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
-  const context = createSendContext(tape, part, { ...options, plan, values })
   const totals = new RunTotals()
   const report = (step: ReplayStep, sent?: SentMessage): void => {
     monitor.stepEnded(step)
     totals.add(step)
     log.add(step, sent)
   }
-  const ordering = options.ordering ?? { kind: 'correlated' }
-  await sendInOrder(
-    scheduleMessages(plan, ordering, (index) => values.producersOf(index)),
-    {
-      timing,
-      maxConcurrent: options.maxConcurrent ?? Infinity,
-      controller,
-      now,
-      stopAt:
-        timing.kind === 'stepped'
-          ? (planned) => stops.waitAt(planned, previewText(planned, context))
-          : undefined,
-      waitForReader: () => log.waitForReader(),
-      waitForServer: async (planned) => {
-        await context.cancellations.waitForProgress(planned, SERVER_GRACE)
-        return unsolicited.waitBefore(planned)
-      },
-      send: async (planned, earlier) => {
-        monitor.stepStarted(planned.index)
-        const { sent, step } = await sendAndJudge(planned, context, (message) =>
-          judgeMessage(message, judges),
-        )
-        const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
-        if (!unsolicited.defer(whole)) report(whole, sent)
-        if (hasFailed(whole)) applyErrorPolicy(options)
-      },
-      skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
-      release: () => peer.release(),
+  await sendInOrder(scheduleMessages(plan, options.ordering, values), {
+    timing,
+    maxConcurrent: options.maxConcurrent ?? Infinity,
+    controller,
+    now,
+    stopAt:
+      timing.kind === 'stepped'
+        ? (planned) => stops.waitAt(planned, previewText(planned, context))
+        : undefined,
+    waitForReader: () => log.waitForReader(),
+    waitForServer: async (planned) => {
+      await context.cancellations.waitForProgress(planned, SERVER_GRACE)
+      return unsolicited.waitBefore(planned)
     },
-  )
+    send: async (planned, earlier) => {
+      monitor.stepStarted(planned.index)
+      const { sent, step } = await sendAndJudge(planned, context, (message) => judgeMessage(message, judges))
+      const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
+      if (!unsolicited.defer(whole)) report(whole, sent)
+      if (hasFailed(whole)) applyErrorPolicy(options)
+    },
+    skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
+    release: () => peer.release(),
+  })
   for (const step of await unsolicited.finish()) report(step)
   return { plan, values, bindings, totals }
 }
 
-function createSendContext(
-  tape: ReplayedTape,
-  part: ServerPart,
-  options: PlayOptions & Pick<PlayedRun, 'plan' | 'values'>,
-): SendContext & RetryOptions {
-  const { peer, plan, values, controller, now, rules = [], timeout = DEFAULT_TIMEOUT } = options
-  const started = Date.parse(tape.header.started)
+interface Sources extends Pick<PlayedRun, 'plan' | 'values'> {
+  readonly part: ServerPart
+  /** When the recording started, in milliseconds since 1970. */
+  readonly started: number
+}
+
+function createSendContext(options: PlayOptions, { part, plan, values, started }: Sources): SendContext {
+  const { peer, controller, timeout, now } = options
   return {
-    sessionOf: (link) => peer.sessionOf(link),
+    peer,
     values,
-    rounds: new InputRounds(plan.hasRounds ? part.turns : [], {
-      ask: (request) => peer.answer(request),
-      onNote: (note) => peer.notes.push(note),
-    }),
+    rounds: plan.hasRounds
+      ? new InputRounds(part.turns, {
+          ask: (request) => peer.answer(request),
+          onNote: (note) => peer.notes.push(note),
+        })
+      : undefined,
     cancellations: new Cancellations(plan.cancelled),
-    rules,
-    faults: options.faults?.length || options.injection ? new RequestFaults(options) : undefined,
+    rules: options.rules ?? [],
+    faults: options.requestFaults,
     timeShift: options.updateTimestamps === true ? (at) => Date.now() - (started + at) : undefined,
     timeout,
     keepsIds: options.transformIds === false,
-    controller,
-    now,
     maxRetries: options.maxRetries ?? 3,
     retryDelay: options.retryDelay ?? DEFAULT_RETRY_DELAY,
     retriesLost: options.onError === 'retry',
+    controller,
+    now,
   }
 }
 
@@ -243,8 +233,8 @@ function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonl
   return note === undefined ? [] : [note]
 }
 
-/** A rule that changed nothing is most often misspelled; a run that was stopped cannot tell. */
-function unusedRuleNotes({ rules = [], controller }: RunOptions, { totals }: PlayedRun): readonly string[] {
+/** A rule that changed nothing is most often misspelled. In a run that was stopped, its message may not have been sent. */
+function unusedRuleNotes({ rules = [], controller }: RunOptions, totals: RunTotals): readonly string[] {
   if (controller.status === 'stopped') return []
   const unused = rules.filter(({ name }) => !totals.rules.has(name))
   return unused.map(({ name }) => `the rule ${name} applied to no message that was sent`)

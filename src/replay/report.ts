@@ -1,7 +1,6 @@
-import type { Layer } from './judge/judged-answer.ts'
 import type { RunTotals } from './steps/run-totals.ts'
-import { LazyList, type StepList } from './steps/step-list.ts'
-import { hasFailed, type ReplayStep, type StepState } from './steps/step.ts'
+import { LazyList, type StepList } from './steps/step-log.ts'
+import { hasFailed, type ReplayStep, type StepState, type Layer } from './steps/step.ts'
 import type { CarriedBinding } from './values/carried-values.ts'
 
 /** `fail`: a difference was found; `incomplete`: no difference was found, but some messages, or all, could not be sent. */

@@ -1,16 +1,15 @@
 import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
 import { member } from '../json/parse.ts'
-import type { StepFinding } from '../replay/judge/judged-answer.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
-import type { StepList } from '../replay/steps/step-list.ts'
-import { hasFailed, type ReplayStep } from '../replay/steps/step.ts'
+import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 import { formatDuration, type TextStyle } from './table.ts'
 import { indexesUpTo, NumberTable } from '../store/columns.ts'
 import { truncateText, escapeControlChars } from '../text.ts'
+import type { StepList } from '../replay/steps/step-log.ts'
 
 /** A step on one line, followed by its differences. */
 export function stepAsText(step: ReplayStep): string {

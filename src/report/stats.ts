@@ -1,7 +1,7 @@
-import { Histogram } from '../replay/steps/histogram.ts'
 import type { ExchangeSummary } from './exchanges.ts'
 import { formatDuration, alignRows, columnTitle, type TableCell } from './table.ts'
 import { truncateText } from '../text.ts'
+import { Histogram } from '../replay/steps/run-totals.ts'
 
 /** How often something was asked, how fast it was answered, how often it failed. */
 export interface CallStats {

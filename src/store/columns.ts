@@ -89,11 +89,11 @@ class GrowingColumn<Numbers extends NumberArray = NumberArray> implements Number
   }
 }
 
-export function uint32Column(): GrowingColumn<Uint32Array> {
+function uint32Column(): GrowingColumn<Uint32Array> {
   return new GrowingColumn((length) => new Uint32Array(length))
 }
 
-export function float64Column(): GrowingColumn<Float64Array> {
+function float64Column(): GrowingColumn<Float64Array> {
   return new GrowingColumn((length) => new Float64Array(length))
 }
 

@@ -117,7 +117,7 @@ export function renameInputResponses(text: string, names: ReadonlyMap<string, st
 }
 
 /** An answer that asks for input, with other names for it. */
-export function renameInputRequests(text: string, names: ReadonlyMap<string, string | undefined>): string {
+function renameInputRequests(text: string, names: ReadonlyMap<string, string | undefined>): string {
   return renameMembers(text, ['result', 'inputRequests'], names)
 }
 
@@ -135,4 +135,19 @@ function renameMembers(
     return now === undefined ? [] : [`${JSON.stringify(now)}:${json.slice(start, end)}`]
   })
   return `${text.slice(0, range.start)}{${members.join(',')}}${text.slice(range.end)}`
+}
+
+/** Renames the requests for input in a live answer to their recorded names. */
+export function withRecordedInputs(recorded: string, live: string): string {
+  const [then, now] = [inputRequestTexts(recorded), inputRequestTexts(live)]
+  if (then === undefined || now === undefined) return live
+  return renameInputRequests(live, recordedInputNames(then, now))
+}
+
+function recordedInputNames(then: RoundInputTexts, now: RoundInputTexts): ReadonlyMap<string, string> {
+  const names = new Map([...pairInputRequests(then, now)].map(([recorded, live]) => [live, recorded]))
+  const taken = new Set(names.values())
+  // The live server uses a recorded name for something else.
+  for (const live of now.keys()) if (!names.has(live) && taken.has(live)) names.set(live, `${live} (new)`)
+  return names
 }

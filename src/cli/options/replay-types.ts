@@ -17,7 +17,7 @@ import type { ValueType, Environment } from './option.ts'
 import { checkedText, choiceOf, listOf } from './option-types.ts'
 import type { Setting } from '../../config/setting.ts'
 import { isObject } from '../../json/parse.ts'
-import type { JudgedAnswer } from '../../replay/judge/judged-answer.ts'
+import type { JudgedAnswer } from '../../replay/judge/judge.ts'
 
 const PACE_VALUES =
   'none, recorded, stepped, a factor such as x2, a delay such as 100ms or a rate such as 50rps'

@@ -1,8 +1,8 @@
 import type { Difference } from '../../diff/difference.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../../diff/diff.ts'
 import { parsePath } from '../../json/path.ts'
-import type { JudgedAnswer } from './judged-answer.ts'
-import type { OfficialSchemaUse } from './official-schema.ts'
+import type { JudgedAnswer } from './judge.ts'
+import type { OfficialSchemaUse } from './schema.ts'
 
 /** What the judges are to know beside the two answers. */
 export interface JudgeOptions {

@@ -1,6 +1,7 @@
 import { truncateAtWord } from '../../text.ts'
+import { type Judge, type JudgedAnswer, resultOfResponse } from './judge.ts'
+import type { StepFinding } from '../steps/step.ts'
 import { member } from '../../json/parse.ts'
-import { type Judge, type JudgedAnswer, resultOfResponse, type StepFinding } from './judged-answer.ts'
 
 /** Checks that a tool that worked still works, and that one that failed still fails. */
 export const isErrorJudge: Judge = { isFinal: true, judge: judgeIsError }

@@ -1,5 +1,6 @@
+import { errorOfResponse, type Judge, type JudgedAnswer } from './judge.ts'
+import type { StepFinding } from '../steps/step.ts'
 import { member } from '../../json/parse.ts'
-import { errorOfResponse, type Judge, type JudgedAnswer, type StepFinding } from './judged-answer.ts'
 
 /** Checks that a result is still a result, and that an error has the recorded code. */
 export const jsonRpcJudge: Judge = { isFinal: true, judge: judgeJsonRpc }

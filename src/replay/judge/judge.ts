@@ -1,131 +1,150 @@
-import type { IsLiveValue, SessionTimes } from '../../diff/noise/noise-kind.ts'
-import type { ReplayPlan } from '../plan/plan.ts'
-import type { ServerPart } from '../plan/server-part.ts'
-import type { ToolDescriptions } from '../plan/tool-safety.ts'
-import type { SentMessage, SentRequest } from '../send/send-message.ts'
-import type { Peer } from '../session/peer.ts'
-import {
-  type AcceptedAnswer,
-  NO_NAMES,
-  notificationStep,
-  type ReplayStep,
-  requestStep,
-  unsentStep,
-} from '../steps/step.ts'
-import type { CarriedValues } from '../values/carried-values.ts'
-import type { JudgeOptions } from './comparison-rules.ts'
-import { isErrorJudge } from './is-error.ts'
-import { jsonRpcJudge } from './json-rpc.ts'
-import {
-  type Judge,
-  type JudgedAnswer,
-  NO_FINDINGS,
-  type StepFinding,
-  toJudgedAnswer,
-} from './judged-answer.ts'
-import { OfficialSchemas } from './official-schema.ts'
-import { orderJudge } from './order.ts'
-import { OutputSchemaJudge } from './output-schema.ts'
-import { ServerRequestJudge } from './server-requests.ts'
-import { timingJudge } from './timing.ts'
-import { transportJudge } from './transport.ts'
-import { ValuesJudge } from './values.ts'
-import type { Turn } from '../../tape/turns.ts'
-import { decodeLeaf, findRange, replaceValue } from '../../json/find-replace.ts'
-import type { JsonPath } from '../../json/path.ts'
 import type { ValueLocation } from '../../bindings/binding.ts'
+import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 import { writeLocation } from '../../bindings/location.ts'
 import { createDiffer } from '../../diff/diff.ts'
-import { withRecordedInputs } from '../session/input-rounds.ts'
+import { parseJson } from '../../json/parse.ts'
+import type { JsonPath } from '../../json/path.ts'
+import { classifyMessage, type Notification, type Request, type Response } from '../../protocol/message.ts'
+import type { SentMessage, SentRequest } from '../send/send-message.ts'
+import type { CallEnd, InterimMessage } from '../session/live-session.ts'
+import {
+  type AcceptedAnswer,
+  emptyStep,
+  NO_FINDINGS,
+  NO_NAMES,
+  type ReplayStep,
+  type StepFinding,
+  type StepState,
+  STOPPED_BEFORE_ANSWER,
+} from '../steps/step.ts'
+import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
+import { findRange, decodeLeaf, replaceValue } from '../../json/find-replace.ts'
+import type { Turn, TurnStep } from '../../tape/turns.ts'
 
-interface JudgesContext {
-  readonly options: JudgeOptions
-  readonly part: ServerPart
-  readonly plan: ReplayPlan
-  readonly peer: Peer
-  readonly tools: ToolDescriptions
-  readonly values: CarriedValues
-  /** When the recording started. */
-  readonly started: string
-  readonly now: () => number
+/** Looks at one aspect of an answer. */
+export interface Judge {
+  judge(answer: JudgedAnswer): readonly StepFinding[]
+  /** If this judge finds something, the answers are of different kinds and the judges after it have nothing to compare. */
+  readonly isFinal?: true
 }
 
-/** The judges of a run, in the order in which they look at an answer. */
+/** A live answer and the recorded one. */
+export interface JudgedAnswer {
+  readonly turn: Turn
+  readonly tool: string | undefined
+  readonly end: CallEnd
+  readonly live: Response | undefined
+  readonly recorded: Response | undefined
+  readonly asides: readonly InterimMessage[]
+  /** Methods of requests that the server sent at another time than recorded. */
+  readonly moved: ReadonlySet<string>
+  /** Milliseconds, from the request to the answer. */
+  readonly duration: number | undefined
+  readonly recordedDuration: number | undefined
+}
+
+/** The judges of a run. */
 export interface Judges {
+  /** In the order in which they look at an answer; empty if answers are not compared. */
   readonly list: readonly Judge[]
-  readonly options: JudgeOptions
-  readonly carried: CarriedValues
-  readonly values: ValuesJudge
-}
-
-export function createJudges(context: JudgesContext): Judges {
-  const { options, part, peer, tools, values: carried } = context
-  const use = options.validate === false ? 'off' : (options.officialSchema ?? 'changed')
-  const official = new OfficialSchemas({
-    use,
-    revisions: peer.revisions,
-    turns: part.turns,
-    onNote: (note) => peer.notes.push(note),
-  })
-  const isLiveValue: IsLiveValue = (expected, actual, path) => carried.explains(expected, actual, path)
-  const values = new ValuesJudge({ judging: options, isLiveValue, clock: sessionTimes(context) })
-  const list = [
-    transportJudge,
-    jsonRpcJudge,
-    isErrorJudge,
-    new OutputSchemaJudge(tools),
-    official.answers,
-    values,
-    official.messages,
-    new ServerRequestJudge({
-      judging: options,
-      isLiveValue,
-      isUnknown: (request) => peer.isUnrecorded(request),
-    }),
-    orderJudge,
-    timingJudge(options.slower),
-  ]
-  return { list, options, carried, values }
-}
-
-/** A timestamp of the recording and one of this run both mean the current time, so they are not a difference. */
-function sessionTimes({ started, now, plan: { ended } }: JudgesContext): SessionTimes {
-  const [from, began] = [Date.parse(started), Date.now() - now()]
-  return { recorded: { from, to: from + ended }, live: () => ({ from: began, to: Date.now() }) }
+  /** Whether warnings count as errors. */
+  readonly isStrict: boolean
+  readonly values: CarriedValues
+  readonly rules: {
+    /** Names of the rules that compare the values of an answer. */
+    namesFor(answer: JudgedAnswer): readonly string[]
+  }
 }
 
 /** Makes the step of a message, with what the judges find in its answer. */
 export function judgeMessage(sent: SentMessage, judges: Judges): ReplayStep {
   switch (sent.kind) {
     case 'unsent':
-      return unsentStep(sent)
+      return {
+        ...emptyStep(sent.planned),
+        state: sent.state,
+        why: sent.why,
+        findings: sent.unbound.map(unboundFinding),
+      }
     case 'notified':
-      return notificationStep(sent)
+      return {
+        ...emptyStep(sent.planned),
+        sent: sent.text,
+        sentAt: sent.sentAt,
+        transformedBy: sent.transformedBy,
+      }
     case 'requested':
       return judgeRequest(sent, judges)
   }
 }
 
+function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue): StepFinding {
+  const message = `UNBOUND_HANDLE: ${why}`
+  return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
+}
+
+// The members are listed because spreading an empty step costs time on every request.
 function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
   const { planned, end, asides, moved, sentAt, endedAt, isInjected } = sent
-  const { turn, tool } = planned
+  const { turn, tool, message: recorded } = planned
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
   const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
-  const isJudged = judges.options.validate !== false && end.kind !== 'given-up'
+  const isJudged = judges.list.length > 0 && end.kind !== 'given-up'
   const findings = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
   // An answer that is not a response, or that a fault made up, must not get on the tape.
   const isReal = answer.live !== undefined && isInjected !== true
-  const hasAcceptable = end.kind === 'answered' && isReal && findings.length > 0
-  return requestStep(sent, {
-    findings,
-    judgedBy: isJudged ? judges.values.namesFor(answer) : NO_NAMES,
+  const acceptable =
+    end.kind === 'answered' && isReal && findings.length > 0
+      ? acceptedAnswer(turn, end.text, judges.values)
+      : undefined
+  return {
+    index: planned.index,
+    frame: turn.trigger?.n ?? 0,
+    method: recorded.method,
+    recordedId: recorded.kind === 'request' ? recorded.id : undefined,
+    tool,
+    state: STATES[end.kind],
+    why: withInjectedPrefix(reasonOf(end), isInjected),
+    sent: sent.text,
+    answer: end.kind === 'answered' ? end.text : undefined,
+    recordedAnswer: turn.response?.text,
+    sentAt,
     duration,
     recordedDuration: answer.recordedDuration,
-    acceptable: hasAcceptable ? acceptedAnswer(turn, end.text, judges.carried) : undefined,
-  })
+    retries: sent.retries,
+    ...(isInjected && { isInjected }),
+    findings: isInjected ? findings.map(asInjected) : findings,
+    judgedBy: isJudged ? judges.rules.namesFor(answer) : NO_NAMES,
+    transformedBy: sent.message.applied,
+    ...(acceptable && { acceptable }),
+  }
 }
 
-function findingsIn(answer: JudgedAnswer, { list, options }: Judges): readonly StepFinding[] {
+export function toJudgedAnswer({
+  turn,
+  tool,
+  end,
+  asides,
+  moved,
+  duration,
+}: Pick<JudgedAnswer, 'turn' | 'tool' | 'end' | 'asides' | 'moved' | 'duration'>): JudgedAnswer {
+  const { trigger, response } = turn
+  const recorded = response?.message.kind === 'response' ? response.message : undefined
+  const live = liveAnswer(end, recorded)
+  const recordedDuration =
+    response === undefined || trigger === undefined ? undefined : response.t - trigger.t
+  return { turn, tool, end, asides, moved, duration, live, recorded, recordedDuration }
+}
+
+// An answer with the recorded bytes has the recorded meaning, so it is not parsed again.
+function liveAnswer(end: CallEnd, recorded: Response | undefined): Response | undefined {
+  if (end.kind !== 'answered') return undefined
+  if (end.asRecorded) return recorded
+  const message = classifyMessage(parseJson(end.text))
+  return message.kind === 'response' ? message : undefined
+}
+
+function findingsIn(answer: JudgedAnswer, { list, isStrict }: Judges): readonly StepFinding[] {
   let found = NO_FINDINGS
   for (const judge of list) {
     const more = judge.judge(answer)
@@ -133,18 +152,43 @@ function findingsIn(answer: JudgedAnswer, { list, options }: Judges): readonly S
     found = found.length === 0 ? more : [...found, ...more]
     if (judge.isFinal === true) break
   }
-  return options.strict === true ? found.map(asError) : found
+  return isStrict ? found.map(asError) : found
 }
 
 function asError(finding: StepFinding): StepFinding {
   return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
+const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
+  answered: 'done',
+  open: 'done',
+  timeout: 'timeout',
+  lost: 'lost',
+  'given-up': 'lost',
+}
+
+function reasonOf(end: CallEnd): string | undefined {
+  if (end.kind === 'lost') return end.why
+  if (end.kind === 'given-up') return STOPPED_BEFORE_ANSWER
+  return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
+}
+
+function asInjected(finding: StepFinding): StepFinding {
+  return { ...finding, message: withInjectedPrefix(finding.message, true) }
+}
+
+function withInjectedPrefix<Text extends string | undefined>(
+  text: Text,
+  isInjected: true | undefined,
+): Text | string {
+  return isInjected && text !== undefined ? `injected: ${text}` : text
+}
+
 /** Makes the text that `verify --update` writes: the live answer with the recorded id and recorded handles. An item of a batch has no frame, so it cannot be accepted. */
 function acceptedAnswer(
   { response }: Turn,
   answer: string,
-  values: RecordedValueLookup,
+  values: CarriedValues,
 ): AcceptedAnswer | undefined {
   if (response === undefined || response.item !== undefined) return undefined
   const id = findRange(response.text, ['id'])
@@ -153,13 +197,11 @@ function acceptedAnswer(
   return { frame: response.n, text: values.recorded(withRecordedValues(text, response.text, values)) }
 }
 
-type RecordedValueLookup = Pick<CarriedValues, 'explains' | 'recorded'>
-
 /** Restores the recorded values where the live ones are carried values. */
-function withRecordedValues(live: string, recorded: string, values: RecordedValueLookup): string {
+function withRecordedValues(live: string, recorded: string, values: CarriedValues): string {
   return DIFFER.texts(recorded, live).reduce((text, { kind, path, expected, actual }) => {
-    const isName = kind === 'changed' && values.explains(expected, actual, path)
-    return isName ? (writeLocation(text, locationOf(text, path), String(expected)) ?? text) : text
+    const isCarried = kind === 'changed' && values.explains(expected, actual, path)
+    return isCarried ? (writeLocation(text, locationOf(text, path), String(expected)) ?? text) : text
   }, live)
 }
 
@@ -175,4 +217,34 @@ function locationOf(text: string, path: JsonPath): ValueLocation {
     return { path: path.slice(0, end), inside: [{ kind: 'json', path: inner.path }, ...inner.inside] }
   }
   return { path, inside: [] }
+}
+
+/** Returns true if the answer has the recorded bytes, except for its id. */
+export function isAsRecorded({ end, live }: JudgedAnswer): boolean {
+  return end.kind === 'answered' && end.asRecorded && live !== undefined
+}
+
+/** The result of a response; `undefined` if it is an error. */
+export function resultOfResponse(response: Response | undefined): unknown {
+  return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined
+}
+
+export function errorOfResponse(response: Response | undefined): unknown {
+  return response !== undefined && 'error' in response.outcome ? response.outcome.error : undefined
+}
+
+/** The result or error of an answer as an object with one member, so that paths begin with `result` or `error`. */
+export function outcomeText(text: string): string | undefined {
+  for (const name of ['result', 'error']) {
+    const range = findRange(text, [name])
+    if (range !== undefined) return `{"${name}":${text.slice(range.start, range.end)}}`
+  }
+  return undefined
+}
+
+/** The request or notification of the recorded server in a step; empty for its answer. */
+export function serverMessagesIn(step: TurnStep): readonly (Request | Notification)[] {
+  if (step.kind === 'respond') return []
+  const { message } = step.kind === 'ask' ? step.request : step.message
+  return message.kind === 'request' || message.kind === 'notification' ? [message] : []
 }

@@ -5,7 +5,7 @@ import { member } from '../../json/parse.ts'
 import type { Message } from '../../protocol/message.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { StepFinding } from './judged-answer.ts'
+import type { StepFinding } from '../steps/step.ts'
 
 test.each<[string, readonly Said[]]>([
   ['the next request', [...call(2, 'search', {}, 'x')]],

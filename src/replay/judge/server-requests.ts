@@ -1,16 +1,11 @@
-import { isObject } from '../../json/parse.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
-import {
-  type Judge,
-  type JudgedAnswer,
-  NO_FINDINGS,
-  serverMessagesIn,
-  type StepFinding,
-} from './judged-answer.ts'
+import { type Judge, type JudgedAnswer, serverMessagesIn } from './judge.ts'
 import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
 import { differenceFinding } from './values.ts'
+import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
+import { isObject } from '../../json/parse.ts'
 
 interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions

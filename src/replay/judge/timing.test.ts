@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/support/tape-of.ts'
-import { toJudgedAnswer } from './judged-answer.ts'
+import { toJudgedAnswer } from './judge.ts'
 import { timingJudge } from './timing.ts'
 
 // The recorded answer took 1 ms.

@@ -1,4 +1,5 @@
-import { type Judge, type JudgedAnswer, NO_FINDINGS, type StepFinding } from './judged-answer.ts'
+import type { Judge, JudgedAnswer } from './judge.ts'
+import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 
 /**
  * Checks that the answer is about as fast as recorded. `slower` is by how many milliseconds it may be slower; without it, only a

@@ -1,4 +1,5 @@
-import type { Judge, JudgedAnswer, StepFinding } from './judged-answer.ts'
+import type { Judge, JudgedAnswer } from './judge.ts'
+import type { StepFinding } from '../steps/step.ts'
 
 /** Checks that there is an answer where one was recorded. */
 export const transportJudge: Judge = { isFinal: true, judge: judgeTransport }

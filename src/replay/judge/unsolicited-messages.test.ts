@@ -3,7 +3,7 @@ import { liveServer, type Reply } from '../../../test/support/live-server.ts'
 import { call, HANDSHAKE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
-import type { StepFinding } from './judged-answer.ts'
+import type { StepFinding } from '../steps/step.ts'
 
 const CHANGED = { method: 'notifications/tools/list_changed' }
 const tape = tapeOf(

@@ -1,17 +1,16 @@
 import type { ReplayController } from '../controller.ts'
 import type { ReplayOptions } from '../options.ts'
-import type { PlannedMessage, ReplayPlan, TrailingNotifications } from '../plan/plan.ts'
+import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import { type LiveNotifications, RESOURCE_UPDATED, SERVER_GRACE } from '../session/live-notifications.ts'
 import type { Peer } from '../session/peer.ts'
-import { hasFailed, type ReplayStep } from '../steps/step.ts'
+import { hasFailed, type ReplayStep, NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
-import type { JudgeOptions } from './comparison-rules.ts'
-import { NO_FINDINGS, type StepFinding } from './judged-answer.ts'
+import { type JudgeOptions, createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
 import type { Difference } from '../../diff/difference.ts'
-import { createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
 import { differenceFinding } from './values.ts'
+import type { TrailingNotifications } from '../plan/plan-columns.ts'
 
 interface UnsolicitedMessagesContext {
   readonly options: JudgeOptions &
@@ -35,7 +34,7 @@ export class UnsolicitedMessages {
     this.#peer = peer
     this.#updates = new ResourceUpdatesJudge({
       judging: options,
-      isLiveValue: (expected, actual, path) => values.explains(expected, actual, path),
+      isLiveValue: values.explains,
       recordedOn: (link) => plan.resourceUpdatesOn(link),
       grace: SERVER_GRACE,
     })
@@ -43,11 +42,11 @@ export class UnsolicitedMessages {
   }
 
   /** Waits for the messages that the server had sent before this one when it was recorded. */
-  async waitBefore({ link, heard }: PlannedMessage): Promise<readonly StepFinding[]> {
-    if (heard.size === 0) return NO_FINDINGS
+  async waitBefore({ link, receivedBefore: wanted }: PlannedMessage): Promise<readonly StepFinding[]> {
+    if (wanted.size === 0) return NO_FINDINGS
     const { notifications } = await this.#peer.sessionOf(link)
-    const missing = (await notifications.waitForCounts(heard, SERVER_GRACE)).map(missingBefore)
-    const updates = await this.#updates.judge({ link, wanted: heard, now: notifications })
+    const missing = (await notifications.waitForCounts(wanted, SERVER_GRACE)).map(missingBefore)
+    const updates = await this.#updates.judge({ link, wanted, now: notifications })
     return [...missing, ...updates]
   }
 

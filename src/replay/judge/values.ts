@@ -12,15 +12,9 @@ import {
   type JudgeOptions,
   type ValidationRule,
 } from './comparison-rules.ts'
-import {
-  isAsRecorded,
-  type Judge,
-  type JudgedAnswer,
-  NO_FINDINGS,
-  outcomeText,
-  type StepFinding,
-} from './judged-answer.ts'
-import { withRecordedInputs } from '../session/input-rounds.ts'
+import { isAsRecorded, type Judge, type JudgedAnswer, outcomeText } from './judge.ts'
+import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
+import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 
 interface ValuesJudgeOptions {
   readonly judging: JudgeOptions

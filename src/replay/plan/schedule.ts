@@ -1,3 +1,4 @@
+import type { CarriedValues } from '../values/carried-values.ts'
 import type { ReplayPlan, PlannedMessage } from './plan.ts'
 import { seededRandom } from '../../seeded-random.ts'
 import { indexesUpTo } from '../../store/columns.ts'
@@ -20,15 +21,13 @@ export interface Schedule {
   dependenciesOf(planned: PlannedMessage): readonly number[]
 }
 
-/**
- * Orders the messages of a run. `producersOf` returns the messages whose answers contain values that a message sends; in every
- * order they come first.
- */
+/** Orders the messages of a run. In every order, a message comes after those whose answers contain values that it sends. */
 export function scheduleMessages(
   plan: ReplayPlan,
-  ordering: Ordering,
-  producersOf: (index: number) => readonly number[],
+  ordering: Ordering = { kind: 'correlated' },
+  values: CarriedValues,
 ): Schedule {
+  const producersOf = (index: number): readonly number[] => values.producersOf(index)
   const { kind } = ordering
   if (kind === 'correlated') return scheduleOf(plan, undefined, ({ after }) => after)
   if (kind === 'sequential')

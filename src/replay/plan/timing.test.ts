@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { call, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnStoreOf } from '../../tape/turns.ts'
 import { dueTimes, type Timing } from './timing.ts'
-import type { PlannedMessage } from './plan.ts'
-import { planMessages } from './planner.ts'
+import { type PlannedMessage, planMessages } from './plan.ts'
 
 // Sent at 1, 3, 5 and 7 ms of the tape.
 const tape = tapeOf(...[1, 2, 3, 4].flatMap((id) => call(id, 'search', {}, 'x')))

@@ -1,6 +1,5 @@
 import { parseJson, member } from '../../json/parse.ts'
-import { classifyMessage, META_KEYS } from '../../protocol/message.ts'
-import type { PlanCandidate, SendDecision } from './plan.ts'
+import { classifyMessage, type Notification, type Request, META_KEYS } from '../../protocol/message.ts'
 import { turnsAtPlaces, type ServerPart } from './server-part.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Turn } from '../../tape/turns.ts'
@@ -14,18 +13,17 @@ export interface WritePermission {
 /** The tools of `tools/list`, by name. */
 export type ToolDescriptions = ReadonlyMap<string, unknown>
 
-/** Returns why a call is held back: it may have side effects, and the user did not allow it. */
+/** Returns why a call is held back: it may have side effects and the user did not allow it. Returns `undefined` if it may be sent. */
 export function holdUnsafeCall(
-  { message, tool }: PlanCandidate,
+  { message, tool }: { readonly message: Request | Notification; readonly tool: string | undefined },
   { allow = [], allowWrites = false }: WritePermission,
   tools: ToolDescriptions,
-): SendDecision | undefined {
+): string | undefined {
   if (message.method !== 'tools/call' || allowWrites) return undefined
   if (tool !== undefined && (allow.includes(tool) || isReadOnly(tools.get(tool)))) return undefined
-  const why = tools.has(tool ?? '')
+  return tools.has(tool ?? '')
     ? 'the tool is not marked as read-only'
     : 'the tool is unknown, so it may write'
-  return { kind: 'hold', why }
 }
 
 /** The tools that the tape describes in answers to `tools/list`. */

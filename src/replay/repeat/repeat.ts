@@ -8,14 +8,13 @@ import {
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
-import type { ReplayStep } from '../steps/step.ts'
+import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import type { Stop } from '../controller.ts'
 import { tapeBindings } from '../values/tape-bindings.ts'
 
 import type { Binding, FoundBindings } from '../../bindings/binding.ts'
 import type { CarriedBinding } from '../values/carried-values.ts'
 import { failedSteps, hasFindings, type ReplayReport } from '../report.ts'
-import type { StepFinding } from '../judge/judged-answer.ts'
 
 export interface RepeatOptions {
   /** Maximum number of runs. The tape is played again only while a run has findings. */

@@ -2,13 +2,13 @@ import { parseJson } from '../../json/parse.ts'
 import { MessageCounterparts } from '../../bindings/find/confirm.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import { LearnedNoise } from '../../diff/noise/learned.ts'
-import { calledTool } from '../../protocol/message.ts'
-import { type StepFinding, outcomeText } from '../judge/judged-answer.ts'
+import { outcomeText } from '../judge/judge.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import { createReport, type ReplayReport } from '../report.ts'
 import { RunTotals } from '../steps/run-totals.ts'
-import type { ReplayStep } from '../steps/step.ts'
+import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { calledTool } from '../../protocol/message.ts'
 
 /** The report of the first of several runs, without findings that are noise. */
 export interface RepeatedReport extends ReplayReport {

@@ -12,7 +12,7 @@ import { replaceId } from '../../protocol/find-id.ts'
 import { responseText } from '../../protocol/message.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
-import type { CallEnd } from '../session/live-calls.ts'
+import type { CallEnd } from '../session/live-session.ts'
 
 /** The faults of a replay. */
 export interface ReplayFaultOptions {
@@ -43,6 +43,11 @@ const INJECTED_FAULTS = {
 } as const
 
 const DEFAULT_INJECTION_SEED = 42
+
+/** Returns the faults of a run; `undefined` if it has none. Throws for a fault that only a server can apply. */
+export function requestFaults(options: ReplayFaultOptions): RequestFaults | undefined {
+  return options.faults?.length || options.injection ? new RequestFaults(options) : undefined
+}
 
 /** Applies fault rules to the requests of a replay. A request is not sent if the fault hides its response. */
 export class RequestFaults {

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReplayController } from '../controller.ts'
-import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
-import { isCancellation, isNeverAnswered, type PlannedMessage, RUN_STOPPED } from '../plan/plan.ts'
+import type { ReplayController, StopDecision } from '../controller.ts'
+import { isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { Schedule } from '../plan/schedule.ts'
 import { dueTimes, isUnpaced, type Timing } from '../plan/timing.ts'
-import type { StopDecision } from '../controller.ts'
+import { NO_FINDINGS, type StepFinding, RUN_STOPPED } from '../steps/step.ts'
 
 export interface SendInOrderOptions {
   readonly timing: Timing
@@ -85,7 +84,7 @@ async function decide(
 }
 
 function waitsForServer(planned: PlannedMessage): boolean {
-  return planned.fate.kind === 'send' && (planned.heard.size > 0 || isCancellation(planned))
+  return planned.fate.kind === 'send' && (planned.receivedBefore.size > 0 || isCancellation(planned))
 }
 
 /** Wakes up now and then, so that a run that is stopped does not wait for a message that is due in an hour. */

@@ -1,13 +1,11 @@
-import { findRange, replaceValue } from '../../json/find-replace.ts'
-import { type Id, idToJson, type Request, META_KEYS } from '../../protocol/message.ts'
-import { replaceId } from '../../protocol/find-id.ts'
+import { type Request, type Id, idToJson, META_KEYS } from '../../protocol/message.ts'
 import type { ReplayController } from '../controller.ts'
-import { movedRequests } from '../judge/order.ts'
-import { isCancellation, isNeverAnswered, type PlannedMessage, RUN_STOPPED } from '../plan/plan.ts'
+import { callKey, cancelledKey, isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
-import type { CallEnd, InterimMessage, LiveCall } from '../session/live-calls.ts'
-import { SERVER_GRACE } from '../session/live-notifications.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import { movedRequests } from '../session/live-notifications.ts'
+import type { CallEnd, InterimMessage, LiveCall, LiveSession } from '../session/live-session.ts'
+import type { Peer } from '../session/peer.ts'
+import { type ReplayStep, RUN_STOPPED } from '../steps/step.ts'
 import type { TransformRule } from '../transform/rule.ts'
 import {
   applyAnswerRules,
@@ -16,32 +14,40 @@ import {
   type TransformedMessage,
 } from '../transform/transform.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
-import type { Cancellations } from './cancellations.ts'
 import type { RequestFaults } from './request-faults.ts'
+import { findRange, replaceValue } from '../../json/find-replace.ts'
+import { replaceId } from '../../protocol/find-id.ts'
+import { member } from '../../json/parse.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 /** Everything that sending a message of a run needs. */
 export interface SendContext {
-  /** Opens the session of a connection of the tape, or returns the open one. */
-  readonly sessionOf: (link: string) => Promise<LiveSession>
+  readonly peer: Peer
   readonly values: CarriedValues
-  readonly rounds: InputRounds
+  /** The rounds of input of the tape; `undefined` if it has none. */
+  readonly rounds: InputRounds | undefined
   readonly cancellations: Cancellations
   readonly rules: readonly TransformRule[]
-  readonly faults?: RequestFaults | undefined
+  readonly faults: RequestFaults | undefined
   /** Returns the milliseconds to add to timestamps of a message that was sent at this time of the tape. */
-  readonly timeShift?: ((at: number) => number) | undefined
+  readonly timeShift: ((at: number) => number) | undefined
   /** Milliseconds that an answer may take. */
   readonly timeout: number
   /** Whether requests are sent with their recorded ids. */
   readonly keepsIds: boolean
-  readonly controller: Pick<ReplayController, 'status' | 'wait'>
+  /** How often a request is sent again at most, and the milliseconds between two attempts. */
+  readonly maxRetries: number
+  readonly retryDelay: number
+  /** Whether a request without an answer is sent again. */
+  readonly retriesLost: boolean
+  readonly controller: ReplayController
   readonly now: () => number
 }
 
 /** A message of the plan after it was sent, or after it was decided that it is not. */
 export type SentMessage = UnsentMessage | SentNotification | SentRequest
 
-export interface UnsentMessage {
+interface UnsentMessage {
   readonly kind: 'unsent'
   readonly planned: PlannedMessage
   readonly state: 'skipped' | 'held' | 'unbound'
@@ -50,7 +56,7 @@ export interface UnsentMessage {
   readonly unbound: readonly UnboundValue[]
 }
 
-export interface SentNotification {
+interface SentNotification {
   readonly kind: 'notified'
   readonly planned: PlannedMessage
   readonly text: string
@@ -78,15 +84,42 @@ export interface SentRequest {
   readonly isInjected?: true
 }
 
+/** Sends a message and judges it. A request is sent again while its judgement asks for that. */
+export async function sendAndJudge(
+  planned: PlannedMessage,
+  run: SendContext,
+  judge: (sent: SentMessage) => ReplayStep,
+): Promise<{ readonly sent: SentMessage; readonly step: ReplayStep }> {
+  let sent = await sendMessage(planned, run)
+  let step = judge(sent)
+  while (sent.kind === 'requested' && shouldRetry(step, run)) {
+    if (!(await run.controller.wait(run.retryDelay))) break
+    const next = await sendRequest(planned, sent.message, run, sent.retries + 1)
+    if (next.kind === 'unsent') break // the run was stopped: the last attempt counts
+    sent = next
+    step = judge(sent)
+  }
+  return { sent, step }
+}
+
+function shouldRetry(
+  { state, findings, retries }: ReplayStep,
+  { maxRetries, retriesLost }: SendContext,
+): boolean {
+  if (retries >= maxRetries) return false
+  const isLost = state === 'timeout' || state === 'lost'
+  return (retriesLost && isLost) || findings.some(({ retry }) => retry === true)
+}
+
 /** Sends a message of the plan and waits for its answer. Rejects only if the server cannot be reached at all. */
 // Everything up to the wait for the session runs at once, so that messages of one session are sent in the order of the calls.
-// A message that has to wait for something else is passed by those behind it.
-export async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<SentMessage> {
+// A message that has to wait for something else is overtaken by those behind it.
+async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<SentMessage> {
   const { fate, turn } = planned
   if (fate.kind !== 'send') return unsent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
   const { text, unbound } = run.values.fill(planned)
   if (unbound.length > 0) return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
-  const completed = run.rounds.complete(turn, text)
+  const completed = run.rounds?.complete(turn, text) ?? text
   const made = applyRules(typeof completed === 'string' ? completed : await completed, planned, run.rules)
   if (made.delay > 0 && !(await run.controller.wait(made.delay))) return skippedByStop(planned)
   const message = withShiftedTimes(made, planned, run)
@@ -95,15 +128,7 @@ export async function sendMessage(planned: PlannedMessage, run: SendContext): Pr
     : sendNotification(planned, message, run)
 }
 
-/** Sends a request again: the same text with another id. */
-export function resendRequest(
-  { planned, message, retries }: SentRequest,
-  run: SendContext,
-): Promise<SentMessage> {
-  return sendRequest(planned, message, run, retries + 1)
-}
-
-/** What `sendMessage` would send now, except for its id; `undefined` if a value is missing. */
+/** Returns the text that `sendAndJudge` would send now, except for its id; `undefined` if a value is missing. */
 export function previewText(planned: PlannedMessage, run: SendContext): string | undefined {
   const { text, unbound } = run.values.fill(planned)
   if (unbound.length > 0) return undefined
@@ -138,40 +163,24 @@ function withShiftedTimes(
 
 async function sendNotification(
   planned: PlannedMessage,
-  message: TransformedMessage,
+  { text, applied: transformedBy }: TransformedMessage,
   run: SendContext,
 ): Promise<SentMessage> {
-  const session = await run.sessionOf(planned.link)
-  if (run.controller.status === 'stopped') return skippedByStop(planned)
-  if (isCancellation(planned)) return sendCancellation(planned, message, session, run)
-  session.send(message.text)
-  return notified(planned, message, run)
-}
-
-/** Cancels a live request: by closing its stream where it has one, and by a notification elsewhere. */
-async function sendCancellation(
-  planned: PlannedMessage,
-  message: TransformedMessage,
-  session: LiveSession,
-  run: SendContext,
-): Promise<SentMessage> {
+  const session = await run.peer.sessionOf(planned.link)
+  if (isStopped(run)) return skippedByStop(planned)
+  if (!isCancellation(planned)) {
+    session.send(text)
+    return { kind: 'notified', planned, text, sentAt: run.now(), transformedBy }
+  }
   const cancelled = await run.cancellations.requestCancelledBy(planned)
   if (cancelled === 'over')
     return unsent(planned, 'skipped', 'the request that it cancels was already answered')
   if (cancelled === undefined) return unsent(planned, 'skipped', 'the request that it cancels was not sent')
   const { call, turn } = cancelled
-  const text = replaceValue(message.text, ['params', 'requestId'], idToJson(call.id))
-  if (!session.abort(call.id)) session.send(text)
+  const renamed = replaceValue(text, ['params', 'requestId'], idToJson(call.id))
+  if (!session.abort(call.id)) session.send(renamed) // closing its stream, where it has one, cancels a request
   if (turn.response === undefined) call.release()
-  return notified(planned, { ...message, text }, run)
-}
-
-function notified(
-  planned: PlannedMessage,
-  { text, applied }: TransformedMessage,
-  { now }: SendContext,
-): SentNotification {
-  return { kind: 'notified', planned, text, sentAt: now(), transformedBy: applied }
+  return { kind: 'notified', planned, text: renamed, sentAt: run.now(), transformedBy }
 }
 
 async function sendRequest(
@@ -184,35 +193,62 @@ async function sendRequest(
   run.cancellations.add(planned, starting)
   const started = await starting
   if (started === undefined) return skippedByStop(planned)
-  if (started.kind === 'injected')
-    return { ...started, kind: 'requested', planned, message, retries, isInjected: true }
+  if (started.kind === 'injected') {
+    const { id, text, sentAt, end } = started
+    const [asides, moved] = [NO_ASIDES, NO_METHODS]
+    return {
+      kind: 'requested',
+      planned,
+      message,
+      id,
+      text,
+      sentAt,
+      end,
+      endedAt: sentAt,
+      asides,
+      moved,
+      retries,
+      isInjected: true,
+    }
+  }
   const { call, session } = started
   const end = withAnswerRules(planned, await call.ended, run)
   if (call.isOver) run.cancellations.finish(planned)
   const { id, text, sentAt, endedAt, asides } = call
-  if (end.kind === 'answered') learnFromAnswer(planned, end.text, asides, run)
-  const moved =
-    asides.length === 0 && !planned.turn.steps.some(isServerRequest)
-      ? NO_METHODS
-      : await movedRequests(planned, asides, { heard: session.notifications, grace: SERVER_GRACE })
+  if (end.kind === 'answered') {
+    run.rounds?.learn(planned.turn, end.text)
+    run.values.learn(
+      planned,
+      asides.length === 0 ? [end.text] : [...asides.map((aside) => aside.text), end.text],
+    )
+  }
+  const isQuiet = asides.length === 0 && !planned.turn.steps.some(isServerRequest)
+  const moved = isQuiet ? NO_METHODS : await movedRequests(planned, asides, session.notifications)
   return { kind: 'requested', planned, message, id, text, sentAt, end, endedAt, asides, moved, retries }
+}
+
+const NO_ASIDES: readonly InterimMessage[] = []
+const NO_METHODS: ReadonlySet<string> = new Set()
+
+function isServerRequest({ kind }: Turn['steps'][number]): boolean {
+  return kind === 'ask'
 }
 
 type StartedRequest =
   | { readonly kind: 'started'; readonly call: LiveCall; readonly session: LiveSession }
-  | (Pick<SentRequest, 'id' | 'text' | 'sentAt' | 'end' | 'endedAt' | 'asides' | 'moved'> & {
+  | (Pick<SentRequest, 'id' | 'text' | 'sentAt' | 'end'> & {
       readonly kind: 'injected'
       readonly call?: undefined
     })
 
-/** Gives a request its id and sends it, unless a fault takes its place; `undefined` if the run was stopped. */
+/** Gives a request its id and sends it, unless a fault takes its place. Returns `undefined` if the run was stopped. */
 async function startRequest(
   planned: PlannedMessage,
   made: TransformedMessage,
   run: SendContext,
   retries: number,
 ): Promise<StartedRequest | undefined> {
-  const session = await run.sessionOf(planned.link)
+  const session = await run.peer.sessionOf(planned.link)
   if (isStopped(run)) return undefined
   const { message, turn } = planned
   const recordedId = message.kind === 'request' ? message.id : 0
@@ -223,7 +259,7 @@ async function startRequest(
     made.error === undefined
       ? run.faults && (await run.faults.endOf(planned, idToJson(id), (ms) => run.controller.wait(ms)))
       : errorAnswer(id, made.error)
-  if (end !== undefined) return injected({ id, text, end, sentAt: run.now() })
+  if (end !== undefined) return { kind: 'injected', id, text, end, sentAt: run.now() }
   if (isStopped(run)) return undefined
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
   const timeout = isNeverAnswered(planned) ? Infinity : run.timeout
@@ -236,7 +272,7 @@ function isStopped({ controller }: SendContext): boolean {
   return controller.status === 'stopped'
 }
 
-/** The recorded id, unless it is in use: connections of a tape may share a session. */
+/** Returns the recorded id, unless it is in use: connections of a tape may share a session. */
 function keptId(recorded: Id, session: LiveSession, isAnother: boolean): Id {
   if (!isAnother && !session.hasOpen(recorded)) return recorded
   return `__again_${session.nextId()}__` // a number might be the recorded id of another request
@@ -251,10 +287,6 @@ function errorAnswer(id: Id, error: NonNullable<TransformedMessage['error']>): C
   return { kind: 'answered', text: JSON.stringify({ jsonrpc: '2.0', id, error }), asRecorded: false }
 }
 
-function injected(fault: Pick<SentRequest, 'id' | 'text' | 'end' | 'sentAt'>): StartedRequest {
-  return { kind: 'injected', ...fault, endedAt: fault.sentAt, asides: [], moved: NO_METHODS }
-}
-
 function withAnswerRules(
   { index, tool, message }: PlannedMessage,
   end: CallEnd,
@@ -263,22 +295,6 @@ function withAnswerRules(
   if (end.kind !== 'answered' || rules.length === 0) return end
   const text = applyAnswerRules(end.text, { index, tool, message }, rules)
   return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
-}
-
-function learnFromAnswer(
-  planned: PlannedMessage,
-  answer: string,
-  asides: readonly InterimMessage[],
-  { rounds, values }: SendContext,
-): void {
-  rounds.learn(planned.turn, answer)
-  values.learn(planned, asides.length === 0 ? [answer] : [...asides.map(({ text }) => text), answer])
-}
-
-const NO_METHODS: ReadonlySet<string> = new Set()
-
-function isServerRequest({ kind }: PlannedMessage['turn']['steps'][number]): boolean {
-  return kind === 'ask'
 }
 
 /** Puts an id into a request, also in the place of its progress token: recorded ones may be in use. */
@@ -293,3 +309,71 @@ export function withFreshIds(
 }
 
 const PROGRESS_TOKEN_PATH = ['params', '_meta', META_KEYS.progressToken]
+
+/** A request that was sent, or is about to be sent. */
+interface CancellableRequest {
+  readonly turn: Turn
+  /** Has no call if the request was not sent. */
+  readonly started: Promise<{ readonly call?: LiveCall | undefined } | undefined>
+}
+
+/** The live calls of requests that the tape cancels: a cancellation names them by their recorded ids. */
+export class Cancellations {
+  readonly #cancelled: ReadonlySet<string>
+  readonly #requests = new Map<string, CancellableRequest | 'over'>()
+
+  /** `cancelled` are the requests that are cancelled anywhere on the tape, by `cancelledKey`. Most tapes have none. */
+  constructor(cancelled: ReadonlySet<string>) {
+    this.#cancelled = cancelled
+  }
+
+  add(planned: PlannedMessage, started: CancellableRequest['started']): void {
+    const key = this.#keyOf(planned)
+    if (key !== undefined) this.#requests.set(key, { turn: planned.turn, started })
+  }
+
+  /** Forgets the texts of a request that has ended, but not that it was sent. */
+  finish(planned: PlannedMessage): void {
+    const key = this.#keyOf(planned)
+    if (key !== undefined) this.#requests.set(key, 'over')
+  }
+
+  /** Returns the request that a message cancels; `undefined` if that was not sent. */
+  async requestCancelledBy(
+    planned: PlannedMessage,
+  ): Promise<{ readonly call: LiveCall; readonly turn: Turn } | 'over' | undefined> {
+    const request = this.#cancelledBy(planned)
+    if (request === undefined || request === 'over') return request
+    const call = (await request.started)?.call
+    if (call === undefined) return undefined
+    return call.isOver ? 'over' : { call, turn: request.turn }
+  }
+
+  /** Waits until a request has reported as much progress as it had on the tape when it was cancelled. */
+  async waitForProgress(planned: PlannedMessage, milliseconds: number): Promise<void> {
+    const request = this.#cancelledBy(planned)
+    if (request === undefined || request === 'over') return
+    const count = recordedProgressBefore(request.turn, planned.turn.trigger?.n ?? 0)
+    await (await request.started)?.call?.waitForProgress(count, milliseconds)
+  }
+
+  #keyOf({ message, link }: PlannedMessage): string | undefined {
+    if (this.#cancelled.size === 0 || message.kind !== 'request') return undefined
+    const key = callKey(link, message.id)
+    return this.#cancelled.has(key) ? key : undefined
+  }
+
+  #cancelledBy({ message, link }: PlannedMessage): CancellableRequest | 'over' | undefined {
+    const key = cancelledKey(link, message)
+    return key === undefined ? undefined : this.#requests.get(key)
+  }
+}
+
+function recordedProgressBefore({ steps }: Turn, n: number): number {
+  return steps.filter(
+    (step) =>
+      step.kind === 'notify' &&
+      step.message.n < n &&
+      member(step.message.message, 'method') === 'notifications/progress',
+  ).length
+}

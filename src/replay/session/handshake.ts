@@ -1,11 +1,10 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson } from '../../json/parse.ts'
-import { hasEnvelope, classifyMessage } from '../../protocol/message.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
-import type { CallEnd } from './live-calls.ts'
-import type { LiveSession } from './live-session.ts'
-import type { Turn } from '../../tape/turns.ts'
+import { classifyMessage, hasEnvelope } from '../../protocol/message.ts'
+import type { CallEnd, LiveSession } from './live-session.ts'
 import { VERSION } from '../../version.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 /** Different from every recorded id. */
 const HANDSHAKE_ID = '__handshake__'

@@ -2,8 +2,6 @@ import {
   inputResponseTexts,
   inputRequestTexts,
   type RoundInputTexts,
-  renameInputRequests,
-  pairInputRequests,
 } from '../../bindings/carry/input-names.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { findRange } from '../../json/find-replace.ts'
@@ -144,19 +142,4 @@ function turnResult({ response }: Turn): unknown {
   return response?.message.kind === 'response' && 'result' in response.message.outcome
     ? response.message.outcome.result
     : undefined
-}
-
-/** Renames the requests for input in a live answer to their recorded names. */
-export function withRecordedInputs(recorded: string, live: string): string {
-  const [then, now] = [inputRequestTexts(recorded), inputRequestTexts(live)]
-  if (then === undefined || now === undefined) return live
-  return renameInputRequests(live, recordedInputNames(then, now))
-}
-
-function recordedInputNames(then: RoundInputTexts, now: RoundInputTexts): ReadonlyMap<string, string> {
-  const names = new Map([...pairInputRequests(then, now)].map(([recorded, live]) => [live, recorded]))
-  const taken = new Set(names.values())
-  // The live server uses a recorded name for something else.
-  for (const live of now.keys()) if (!names.has(live) && taken.has(live)) names.set(live, `${live} (new)`)
-  return names
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { LiveCall, OpenCalls } from './live-session.ts'
 import type { Id } from '../../protocol/message.ts'
-import { LiveCall, OpenCalls } from './live-calls.ts'
 
 test('a call is found by its id, whose type counts, until it is over', () => {
   const { open, make } = calls()

@@ -1,5 +1,6 @@
-import type { Notification } from '../../protocol/message.ts'
+import type { Message, Notification, Request } from '../../protocol/message.ts'
 import { member } from '../../json/parse.ts'
+import type { Turn } from '../../tape/turns.ts'
 
 /** Milliseconds that a message of the server may be late. */
 export const SERVER_GRACE = 2000
@@ -65,6 +66,46 @@ export class LiveNotifications {
       })
     })
   }
+}
+
+/** A request whose answer came, and what the server had sent on its link by then when it was recorded. */
+interface RecordedRequests {
+  readonly turn: Turn
+  readonly receivedBefore: ReadonlyMap<string, number>
+  readonly receivedInAll: ReadonlyMap<string, number>
+}
+
+/**
+ * Returns the methods of requests that the server sent at another time than recorded. Nothing in a request tells which call it
+ * belongs to, so only the total number on the link counts. Waits a moment for late ones.
+ */
+export async function movedRequests(
+  { turn, receivedBefore, receivedInAll }: RecordedRequests,
+  asides: readonly { readonly message: Request | Notification }[],
+  live: LiveNotifications,
+): Promise<ReadonlySet<string>> {
+  const recorded = turn.steps.flatMap((step) => (step.kind === 'ask' ? step.request : []))
+  if (asides.length === 0 && (recorded.length === 0 || receivedInAll.size === 0)) return NOTHING_MOVED
+  const [then, now] = [countRequests(recorded), countRequests(asides)]
+  const missing = [...then].filter(([method, count]) => (now.get(method) ?? 0) < count)
+  const wanted = new Map(
+    missing.map(([method, count]) => [method, (receivedBefore.get(method) ?? 0) + count]),
+  )
+  const lost = new Set(wanted.size === 0 ? [] : await live.waitForCounts(wanted, SERVER_GRACE))
+  const late = [...wanted.keys()].filter((method) => !lost.has(method))
+  const early = [...now].flatMap(([method, count]) =>
+    count > (then.get(method) ?? 0) && live.count(method) <= (receivedInAll.get(method) ?? 0) ? method : [],
+  )
+  return new Set([...late, ...early])
+}
+
+const NOTHING_MOVED: ReadonlySet<string> = new Set()
+
+function countRequests(sent: readonly { readonly message: Message }[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { message } of sent)
+    if (message.kind === 'request') counts.set(message.method, (counts.get(message.method) ?? 0) + 1)
+  return counts
 }
 
 /** Limits the resources, so that a server cannot fill the memory. */

@@ -9,8 +9,7 @@ import { type ServerPart, turnsAtPlaces } from '../plan/server-part.ts'
 import { fetchTools, requestEnvelope, type ToolDescriptions, toolsOnTape } from '../plan/tool-safety.ts'
 import { type CarriedValues, NO_CARRIED_VALUES } from '../values/carried-values.ts'
 import { performHandshake } from './handshake.ts'
-import type { LiveCall } from './live-calls.ts'
-import { LiveSession } from './live-session.ts'
+import { type LiveCall, LiveSession } from './live-session.ts'
 import { RecordedAnswers, type ServerRequestPolicy } from './recorded-answers.ts'
 
 interface PeerOptions {

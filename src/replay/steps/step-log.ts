@@ -1,10 +1,8 @@
-import { replaceId } from '../../protocol/find-id.ts'
-import { ascendingOrder, float64Column, indexesUpTo, uint32Column, ValueTable } from '../../store/columns.ts'
+import { indexesUpTo, NumberTable, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import { type SentMessage, withFreshIds } from '../send/send-message.ts'
-import { emptyStep, NO_NAMES, type ReplayStep } from './step.ts'
-import { StepList, withoutTexts, type StepOutline } from './step-list.ts'
-import { NO_FINDINGS } from '../judge/judged-answer.ts'
+import { emptyStep, NO_FINDINGS, NO_NAMES, type ReplayStep, type StepOutline } from './step.ts'
+import { replaceId } from '../../protocol/find-id.ts'
 
 interface StepLogOptions {
   /** How many steps may wait for the reader before no further message is sent. */
@@ -143,52 +141,58 @@ function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: ReplayStep): 
 class StepRows {
   /** The steps that differ from the tape in any way. */
   readonly #changed: ReplayStep[] = []
-  readonly #index = uint32Column()
-  /** The place in `#changed`, counted from 1; 0 for a step that can be rebuilt from the tape. */
-  readonly #changedPlace = uint32Column()
-  readonly #id = uint32Column()
-  readonly #sentAt = float64Column()
-  readonly #duration = float64Column()
-  /** The number in `#rules` of the names in `judgedBy`. */
-  readonly #judgedBy = uint32Column()
+  /**
+   * `changedPlace` is the place in `#changed`, counted from 1; 0 for a step that can be rebuilt from the tape. `judgedBy` is the
+   * number in `#rules` of the names of the rules.
+   */
+  readonly #rows = new NumberTable({
+    index: 'uint32',
+    changedPlace: 'uint32',
+    id: 'uint32',
+    sentAt: 'float64',
+    duration: 'float64',
+    judgedBy: 'uint32',
+  })
   readonly #rules = new ValueTable<readonly string[]>()
   #lastRules = { names: NO_NAMES, number: this.#rules.numberOf('', NO_NAMES) }
 
   get size(): number {
-    return this.#index.length
+    return this.#rows.size
   }
 
   /** Returns the number of the row. */
   add(step: ReplayStep, sent: SentMessage | undefined): number {
     const id = idIfUnchanged(step, sent)
-    this.#index.push(step.index)
-    this.#changedPlace.push(id === undefined ? this.#changed.push(step) : 0)
-    this.#id.push(id ?? 0)
-    this.#sentAt.push(step.sentAt ?? 0)
-    this.#duration.push(step.duration ?? 0)
-    this.#judgedBy.push(id === undefined ? 0 : this.#numberOfRules(step.judgedBy))
-    return this.size - 1
+    return this.#rows.add({
+      index: step.index,
+      changedPlace: id === undefined ? this.#changed.push(step) : 0,
+      id: id ?? 0,
+      sentAt: step.sentAt ?? 0,
+      duration: step.duration ?? 0,
+      judgedBy: id === undefined ? 0 : this.#numberOfRules(step.judgedBy),
+    })
   }
 
   changedAt(row: number): ReplayStep | undefined {
-    const place = this.#changedPlace.at(row)
+    const place = this.#rows.columns.changedPlace.at(row)
     return place === 0 ? undefined : this.#changed[place - 1]
   }
 
   replace(row: number, step: ReplayStep): void {
-    this.#changed[this.#changedPlace.at(row) - 1] = step
+    this.#changed[this.#rows.columns.changedPlace.at(row) - 1] = step
   }
 
   outlineAt(row: number): StepOutline {
+    const { index, sentAt, duration, judgedBy } = this.#rows.columns
     return (
       this.changedAt(row) ?? {
-        index: this.#index.at(row),
+        index: index.at(row),
         state: 'done',
         why: undefined,
-        sentAt: this.#sentAt.at(row),
-        duration: this.#duration.at(row),
+        sentAt: sentAt.at(row),
+        duration: duration.at(row),
         findings: NO_FINDINGS,
-        judgedBy: this.#rules.list[this.#judgedBy.at(row)] ?? NO_NAMES,
+        judgedBy: this.#rules.list[judgedBy.at(row)] ?? NO_NAMES,
         transformedBy: NO_NAMES,
       }
     )
@@ -196,12 +200,11 @@ class StepRows {
 
   /** The id that an unchanged request was sent with. */
   idAt(row: number): number {
-    return this.#id.at(row)
+    return this.#rows.columns.id.at(row)
   }
 
   inTapeOrder(): Uint32Array {
-    const indexes = this.#index.toArray()
-    return ascendingOrder(indexes) ?? indexesUpTo(indexes.length)
+    return this.#rows.orderBy('index') ?? indexesUpTo(this.size)
   }
 
   #numberOfRules(names: readonly string[]): number {
@@ -235,4 +238,117 @@ function rebuildStep(planned: PlannedMessage, outline: StepOutline, id: number):
     answer: turn.response && replaceId(turn.response.text, String(id)),
     recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
   }
+}
+
+/** Where the steps of a list come from. Positions are in tape order, from 0. */
+interface StepSource {
+  readonly length: number
+  /** Makes the whole step. */
+  at(position: number): ReplayStep
+  /** Returns the step if it differs from the tape in any way, and `undefined` if it can be rebuilt from the tape. */
+  changedAt(position: number): ReplayStep | undefined
+  outlineAt(position: number): StepOutline
+  /** Unchanged steps from this position on have no texts when the list is iterated. */
+  readonly keepTexts: number
+}
+
+/** A list that makes its items while it is iterated, so that a long one is never in memory as a whole. */
+export class LazyList<Item> implements Iterable<Item> {
+  readonly #items: () => Iterable<Item>
+
+  constructor(items: () => Iterable<Item>) {
+    this.#items = items
+  }
+
+  [Symbol.iterator](): Iterator<Item> {
+    return this.#items()[Symbol.iterator]()
+  }
+
+  map<Result>(change: (item: Item) => Result): Result[] {
+    return Array.from(this, change)
+  }
+
+  flatMap<Result>(change: (item: Item) => Result | readonly Result[]): Result[] {
+    return [...this].flatMap(change)
+  }
+
+  filter(isWanted: (item: Item) => boolean): Item[] {
+    const found: Item[] = []
+    for (const item of this) if (isWanted(item)) found.push(item)
+    return found
+  }
+
+  find(isWanted: (item: Item) => boolean): Item | undefined {
+    for (const item of this) if (isWanted(item)) return item
+    return undefined
+  }
+
+  toJSON(): readonly Item[] {
+    return [...this]
+  }
+}
+
+/** The steps of a run in tape order. Steps that are as recorded are read from the tape when they are looked at. */
+export class StepList extends LazyList<ReplayStep> {
+  readonly #source: StepSource
+
+  constructor(source: StepSource) {
+    super(() => stepsIn(source))
+    this.#source = source
+  }
+
+  get length(): number {
+    return this.#source.length
+  }
+
+  /** Returns the step with its texts; a negative position counts from the end. */
+  at(position: number): ReplayStep | undefined {
+    const from0 = position < 0 ? this.length + position : position
+    return from0 >= 0 && from0 < this.length ? this.#source.at(from0) : undefined
+  }
+
+  /** Returns the step if it differs from the tape in any way. */
+  changedAt(position: number): ReplayStep | undefined {
+    return position < this.length ? this.#source.changedAt(position) : undefined
+  }
+
+  /** The steps that differ from the tape in any way; the tape is not read. */
+  *changed(): Generator<ReplayStep> {
+    for (let position = 0; position < this.length; position++) {
+      const step = this.#source.changedAt(position)
+      if (step !== undefined) yield step
+    }
+  }
+
+  /** The facts of every step; the tape is not read. */
+  *outlines(): Generator<StepOutline> {
+    for (let position = 0; position < this.length; position++) yield this.#source.outlineAt(position)
+  }
+
+  /** A list in which `change` was applied to every step. It may change findings only of steps that differ from the tape. */
+  transform(change: (step: ReplayStep) => ReplayStep): StepList {
+    const { length, keepTexts } = this.#source
+    const changedAt = (position: number): ReplayStep | undefined => {
+      const step = this.#source.changedAt(position)
+      return step && change(step)
+    }
+    return new StepList({
+      length,
+      keepTexts,
+      changedAt,
+      at: (position) => change(this.#source.at(position)),
+      outlineAt: (position) => changedAt(position) ?? this.#source.outlineAt(position),
+    })
+  }
+}
+
+function* stepsIn(source: StepSource): Generator<ReplayStep> {
+  for (let position = 0; position < source.length; position++) {
+    const isShort = position >= source.keepTexts && source.changedAt(position) === undefined
+    yield isShort ? withoutTexts(source.at(position)) : source.at(position)
+  }
+}
+
+function withoutTexts(step: ReplayStep): ReplayStep {
+  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
 }

@@ -1,9 +1,6 @@
-import type { Id } from '../../protocol/message.ts'
-import { NO_FINDINGS, type StepFinding } from '../judge/judged-answer.ts'
+import type { Difference } from '../../diff/difference.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
-import type { SentNotification, SentRequest, UnsentMessage } from '../send/send-message.ts'
-import type { CallEnd } from '../session/live-calls.ts'
-import type { UnboundValue } from '../values/carried-values.ts'
+import type { Id } from '../../protocol/message.ts'
 
 /** The result of one message of the recorded client. */
 export interface ReplayStep {
@@ -37,12 +34,18 @@ export interface ReplayStep {
   readonly acceptable?: AcceptedAnswer
 }
 
-/** A live answer as it can replace the recorded one on the tape. */
+/** A live answer in the form in which it can replace the recorded one on the tape. */
 export interface AcceptedAnswer {
   /** The frame of the recorded answer. */
   readonly frame: number
   readonly text: string
 }
+
+/** The facts of a step that are known without reading its messages from the tape. */
+export type StepOutline = Pick<
+  ReplayStep,
+  'index' | 'state' | 'why' | 'sentAt' | 'duration' | 'isInjected' | 'findings' | 'judgedBy' | 'transformedBy'
+>
 
 export type StepState =
   /** Answered, or a notification that was sent. */
@@ -56,78 +59,37 @@ export type StepState =
   /** Not sent because a value of the live server is missing. */
   | 'unbound'
 
-/** Why a request has no answer if the run was stopped before it came. */
+/** One difference between the live run and the recording. */
+export interface StepFinding {
+  readonly layer: Layer
+  /** `warn` does not fail a run; `skip` excludes the answer from the checked ones. */
+  readonly level: 'error' | 'warn' | 'skip'
+  /** In the layer `schema`: the schema of the tool or that of the protocol. */
+  readonly source?: 'outputSchema' | 'official'
+  /** One sentence. */
+  readonly message: string
+  /** The path of the difference, as options such as `ignore` take it. */
+  readonly path?: string
+  readonly expected?: unknown
+  readonly actual?: unknown
+  /** The difference of values, from which noise is learned. */
+  readonly difference?: Difference
+  /** The rule asks to send the request again. */
+  readonly retry?: boolean
+}
+
+/** The layers of findings, in the order in which they are judged. */
+export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
+
+export type Layer = (typeof LAYERS)[number]
+
+/** Shared, because nearly every step has no findings. */
+export const NO_FINDINGS: readonly StepFinding[] = []
+export const NO_NAMES: readonly string[] = []
+
+/** Why a message is not sent after the run was stopped, and why a request has no answer if it was stopped in between. */
+export const RUN_STOPPED = 'the run was stopped'
 export const STOPPED_BEFORE_ANSWER = 'the run was stopped before its answer came'
-
-/** The step of a message that was not sent. */
-export function unsentStep({ planned, state, why, unbound }: UnsentMessage): ReplayStep {
-  return { ...emptyStep(planned), state, why, findings: unbound.map(unboundFinding) }
-}
-
-export function notificationStep({ planned, text, sentAt, transformedBy }: SentNotification): ReplayStep {
-  return { ...emptyStep(planned), sent: text, sentAt, transformedBy }
-}
-
-/** The step of a request, with what the judges say about its answer. */
-export function requestStep(
-  { planned, message, text, end, sentAt, retries, isInjected }: SentRequest,
-  { findings, judgedBy, duration, recordedDuration, acceptable }: AnswerJudgement,
-): ReplayStep {
-  const { index, turn, message: recorded, tool } = planned
-  return {
-    index,
-    frame: turn.trigger?.n ?? 0,
-    method: recorded.method,
-    recordedId: recorded.kind === 'request' ? recorded.id : undefined,
-    tool,
-    state: STATES[end.kind],
-    why: withInjectedPrefix(reasonOf(end), isInjected),
-    sent: text,
-    answer: end.kind === 'answered' ? end.text : undefined,
-    recordedAnswer: turn.response?.text,
-    sentAt,
-    duration,
-    recordedDuration,
-    retries,
-    ...(isInjected && { isInjected }),
-    findings: isInjected ? findings.map(asInjected) : findings,
-    judgedBy,
-    transformedBy: message.applied,
-    ...(acceptable && { acceptable }),
-  }
-}
-
-interface AnswerJudgement extends Pick<
-  ReplayStep,
-  'findings' | 'judgedBy' | 'duration' | 'recordedDuration'
-> {
-  readonly acceptable: AcceptedAnswer | undefined
-}
-
-function asInjected(finding: StepFinding): StepFinding {
-  return { ...finding, message: withInjectedPrefix(finding.message, true) }
-}
-
-function withInjectedPrefix<Text extends string | undefined>(
-  text: Text,
-  isInjected: true | undefined,
-): Text | string {
-  return isInjected && text !== undefined ? `injected: ${text}` : text
-}
-
-const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
-  answered: 'done',
-  open: 'done',
-  timeout: 'timeout',
-  lost: 'lost',
-  'given-up': 'lost',
-}
-
-function reasonOf(end: CallEnd): string | undefined {
-  if (end.kind === 'lost') return end.why
-  if (end.kind === 'given-up') return STOPPED_BEFORE_ANSWER
-  return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
-}
 
 /** The step of a message before anything is known about its result. */
 export function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
@@ -150,13 +112,6 @@ export function emptyStep({ index, turn, message, tool }: PlannedMessage): Repla
     judgedBy: NO_NAMES,
     transformedBy: NO_NAMES,
   }
-}
-
-export const NO_NAMES: readonly string[] = []
-
-function unboundFinding({ path, recorded, why, isProducerMissing }: UnboundValue): StepFinding {
-  const message = `UNBOUND_HANDLE: ${why}`
-  return { layer: 'values', level: isProducerMissing ? 'warn' : 'error', message, path, expected: recorded }
 }
 
 /** Returns true if a step has findings of the level `error`. */

@@ -21,7 +21,7 @@ export interface CarriedValues {
   /** The live value of a binding or guess; `undefined` while it is unknown. */
   liveValueOf(binding: Binding): string | undefined
   /** Returns true if two values differ only in values that the live server generates. */
-  explains(expected: unknown, actual: unknown, path: JsonPath): boolean
+  readonly explains: (expected: unknown, actual: unknown, path: JsonPath) => boolean
   /** Replaces live values in a text with the recorded ones, if they are unique enough to be found. */
   recorded(text: string): string
 }
@@ -74,6 +74,8 @@ class BoundValues implements CarriedValues {
   /** The index of the client's message for each of these turns. */
   readonly #indexOf: ReadonlyMap<number, number>
   readonly #plan: ReplayPlan
+  readonly explains: CarriedValues['explains'] = (expected, actual, path) =>
+    this.#binder.explains(expected, actual, path)
 
   constructor({ bindings, guesses }: FoundBindings, { plan, now }: { plan: ReplayPlan; now: () => number }) {
     this.#binder = new LiveValueBinder(bindings, { now })
@@ -121,10 +123,6 @@ class BoundValues implements CarriedValues {
 
   liveValueOf(binding: Binding): string | undefined {
     return this.#binder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
-  }
-
-  explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
-    return this.#binder.explains(expected, actual, path)
   }
 
   recorded(text: string): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { turnStoreOf } from '../../tape/turns.ts'
-import { type MessageSelection, planMessages } from './planner.ts'
+import { type MessageSelection, planMessages } from './plan.ts'
 
 const tape = tapeOf(
   ...HANDSHAKE,

@@ -1,18 +1,69 @@
 import type { ErrorObject } from 'ajv'
-import { member } from '../../json/parse.ts'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Response, Notification, Request } from '../../protocol/message.ts'
-import { kindOfError, schemaErrorPath, OfficialValidators } from './schema-validation.ts'
+import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
+import { isAsRecorded, type Judge, type JudgedAnswer, resultOfResponse, serverMessagesIn } from './judge.ts'
 import {
-  type Judge,
-  NO_FINDINGS,
-  type StepFinding,
-  resultOfResponse,
-  type JudgedAnswer,
-  serverMessagesIn,
-} from './judged-answer.ts'
+  passesSchema,
+  createAjv,
+  schemaErrorPath,
+  kindOfError,
+  OfficialValidators,
+} from '../official-schemas.ts'
 import { linkNameOf } from '../plan/plan.ts'
+import type { ToolDescriptions } from '../plan/tool-safety.ts'
 import type { ProtocolRevisions } from '../session/peer.ts'
+import { member } from '../../json/parse.ts'
 import type { Turn } from '../../tape/turns.ts'
+
+/** Validates structured content by the tool's `outputSchema`. A schema that cannot be compiled is ignored. */
+export class OutputSchemaJudge implements Judge {
+  readonly #tools: ToolDescriptions
+  #ajv: Ajv2020 | undefined
+  readonly #validators = new Map<unknown, ReturnType<Ajv2020['compile']> | undefined>()
+
+  constructor(tools: ToolDescriptions) {
+    this.#tools = tools
+  }
+
+  judge(answer: JudgedAnswer): readonly StepFinding[] {
+    if (isAsRecorded(answer)) return NO_FINDINGS
+    const { tool, live } = answer
+    const result = resultOfResponse(live)
+    const schema = member(this.#tools.get(tool ?? ''), 'outputSchema')
+    if (schema === undefined || result === undefined || member(result, 'isError') === true) return []
+    const content = member(result, 'structuredContent')
+    if (content === undefined) return [{ ...OWN, message: NO_CONTENT, path: 'result.structuredContent' }]
+    const validate = this.#validatorFor(schema)
+    if (validate === undefined || passesSchema(validate, content)) return []
+    return (validate.errors ?? []).map(asFinding)
+  }
+
+  #validatorFor(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
+    if (this.#validators.has(schema)) return this.#validators.get(schema)
+    const validate = this.#compiled(schema)
+    this.#validators.set(schema, validate)
+    return validate
+  }
+
+  #compiled(schema: unknown): ReturnType<Ajv2020['compile']> | undefined {
+    this.#ajv ??= createAjv()
+    try {
+      return this.#ajv.compile(schema as object)
+    } catch {
+      return undefined // the schema may be invalid, or refer to another one that is not available
+    }
+  }
+}
+
+const NO_CONTENT = 'the tool has an outputSchema, but its answer has no structured content'
+
+function asFinding(error: ErrorObject): StepFinding {
+  const path = schemaErrorPath(['result', 'structuredContent'], error)
+  return { ...OWN, message: `${error.message} (outputSchema)`, path }
+}
+
+const OWN = { layer: 'schema', source: 'outputSchema', level: 'error' } as const
 
 /** When an invalid answer is a finding: if the recorded answer was valid, always, or never. */
 export type OfficialSchemaUse = 'changed' | 'always' | 'off'
@@ -24,21 +75,20 @@ interface OfficialJudgeOptions {
   readonly onNote: (note: string) => void
 }
 
-/** Validates what the server sends by the official schema of its revision. */
-export class OfficialSchemas {
-  /** Looks at answers. */
-  readonly answers: Judge
-  /** Looks at messages that the server sends before its answer. */
-  readonly messages: Judge
-
-  constructor(options: OfficialJudgeOptions) {
-    const validators = new OfficialValidators((revision) => options.onNote(missingSchemaNote(revision)))
-    this.answers = new OfficialAnswerJudge(options, validators)
-    this.messages = new OfficialMessageJudge(options, validators)
+/** Two judges that use the official schema of the server's revision: one for answers, one for the messages before them. */
+export function officialSchemaJudges(options: OfficialJudgeOptions): { answers: Judge; messages: Judge } {
+  const validators = new OfficialValidators((revision) =>
+    options.onNote(
+      `the official schema of ${revision} is not part of this build of Reelay: answers are not validated by it`,
+    ),
+  )
+  return {
+    answers: new OfficialAnswerJudge(options, validators),
+    messages: new OfficialMessageJudge(options, validators),
   }
 }
 
-/** Answers that were already invalid when they were recorded are reported in one note. */
+/** Validates answers. Those that were already invalid when they were recorded are reported in one note. */
 class OfficialAnswerJudge implements Judge {
   readonly #options: OfficialJudgeOptions
   readonly #validators: OfficialValidators
@@ -60,9 +110,9 @@ class OfficialAnswerJudge implements Judge {
     if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#wasChecked(judged))
       return NO_FINDINGS
     const revision = revisions.live(turn)
-    const broken = this.#validators.errorsInAnswer(live, answerContext(turn, revision))
+    const broken = this.#validators.errorsInAnswer(live, methodOf(turn), revision)
     const found = broken.length === 0 || use === 'always' ? broken : this.#newErrors(judged, broken)
-    return found.slice(0, MAX_ANSWER_FINDINGS).map((error) => answerFinding(error, live, revision))
+    return found.slice(0, MAX_FINDINGS).map((error) => answerFinding(error, live, revision))
   }
 
   #noteRevision({ turn, live }: JudgedAnswer): void {
@@ -84,7 +134,7 @@ class OfficialAnswerJudge implements Judge {
     const { turn, recorded } = judged
     const revision = this.#options.revisions.recorded(turn)
     const before =
-      recorded === undefined ? [] : this.#validators.errorsInAnswer(recorded, answerContext(turn, revision))
+      recorded === undefined ? [] : this.#validators.errorsInAnswer(recorded, methodOf(turn), revision)
     const known = new Set(before.map(kindOfError))
     const old = broken.find((error) => known.has(kindOfError(error)))
     if (old !== undefined) this.#noteOnce(judged, old)
@@ -102,19 +152,10 @@ class OfficialAnswerJudge implements Judge {
   }
 }
 
-/** The first errors of an answer are enough. */
-const MAX_ANSWER_FINDINGS = 10
+/** The first errors of a call are enough. */
+const MAX_FINDINGS = 10
 
-function missingSchemaNote(revision: string): string {
-  return `the official schema of ${revision} is not part of this build of Reelay: answers are not validated by it`
-}
-
-function answerContext(
-  turn: Turn,
-  revision: string | undefined,
-): { method: string; revision: string | undefined } {
-  return { method: methodOf(turn), revision }
-}
+const OFFICIAL = { layer: 'schema', source: 'official', level: 'error' } as const
 
 function methodOf({ trigger }: Turn): string {
   return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : 'undefined'
@@ -126,7 +167,7 @@ function callName({ turn, tool }: JudgedAnswer): string {
 
 function answerFinding(error: ErrorObject, answer: Response, revision: string | undefined): StepFinding {
   const message = `${error.message} (official schema of ${revision})`
-  return { layer: 'schema', source: 'official', level: 'error', message, path: errorPath(error, answer) }
+  return { ...OFFICIAL, message, path: errorPath(error, answer) }
 }
 
 function errorPath(error: ErrorObject, answer: Response | undefined): string {
@@ -148,45 +189,36 @@ class OfficialMessageJudge implements Judge {
   judge({ turn, asides }: JudgedAnswer): readonly StepFinding[] {
     if (this.#options.use === 'off' || asides.length === 0) return NO_FINDINGS
     const revision = this.#options.revisions.live(turn)
-    const broken = new Map<string, BrokenMessage>()
+    const found = new Set<string>()
     for (const { message } of asides)
       for (const error of this.#validators.errorsInMessage(message, revision))
-        broken.set(describeViolation(message, error), { word: message, error })
-    const found = [...broken].filter(([, one]) => this.#options.use === 'always' || this.#isNew(one))
-    return found.slice(0, MAX_MESSAGE_FINDINGS).map(([words]) => messageFinding(words, revision))
+        if (this.#options.use === 'always' || this.#isNew(message, error))
+          found.add(describeViolation(message, error))
+    return [...found].slice(0, MAX_FINDINGS).map((violation) => ({
+      ...OFFICIAL,
+      message: `${violation} (official schema of ${revision})`,
+    }))
   }
 
-  #isNew({ word, error }: BrokenMessage): boolean {
+  #isNew(message: Request | Notification, error: ErrorObject): boolean {
     this.#recorded ??= new Set(this.#recordedErrors())
-    if (!this.#recorded.has(violationKey(word, error))) return true
-    this.#noteOnce(word.method, describeViolation(word, error))
+    if (!this.#recorded.has(violationKey(message, error))) return true
+    if (!this.#noted.has(message.method))
+      this.#options.onNote(
+        `${describeViolation(message, error)}, as it was when it was recorded (official schema)`,
+      )
+    this.#noted.add(message.method)
     return false
   }
 
   *#recordedErrors(): Iterable<string> {
-    for (const turn of this.#options.turns)
-      for (const word of turn.steps.flatMap(serverMessagesIn))
-        for (const error of this.#errorsOnTape(word, turn)) yield violationKey(word, error)
-  }
-
-  #errorsOnTape(word: Request | Notification, turn: Turn): readonly ErrorObject[] {
-    return this.#validators.errorsInMessage(word, this.#options.revisions.recorded(turn))
-  }
-
-  #noteOnce(method: string, words: string): void {
-    if (this.#noted.has(method)) return
-    this.#noted.add(method)
-    this.#options.onNote(`${words}, as it was when it was recorded (official schema)`)
+    const { turns, revisions } = this.#options
+    for (const turn of turns)
+      for (const message of turn.steps.flatMap(serverMessagesIn))
+        for (const error of this.#validators.errorsInMessage(message, revisions.recorded(turn)))
+          yield violationKey(message, error)
   }
 }
-
-interface BrokenMessage {
-  readonly word: Request | Notification
-  readonly error: ErrorObject
-}
-
-/** The first errors of a call are enough. */
-const MAX_MESSAGE_FINDINGS = 10
 
 function violationKey({ method }: Request | Notification, error: ErrorObject): string {
   return `${method} ${kindOfError(error)}`
@@ -194,13 +226,4 @@ function violationKey({ method }: Request | Notification, error: ErrorObject): s
 
 function describeViolation({ method }: Request | Notification, error: ErrorObject): string {
   return `${method} of the server: ${schemaErrorPath([], error)} ${error.message}`
-}
-
-function messageFinding(words: string, revision: string | undefined): StepFinding {
-  return {
-    layer: 'schema',
-    source: 'official',
-    level: 'error',
-    message: `${words} (official schema of ${revision})`,
-  }
 }

@@ -1,0 +1,72 @@
+import type { ReplayPlan } from '../plan/plan.ts'
+import type { ServerPart } from '../plan/server-part.ts'
+import type { ToolDescriptions } from '../plan/tool-safety.ts'
+import type { Peer } from '../session/peer.ts'
+import type { CarriedValues } from '../values/carried-values.ts'
+import type { JudgeOptions } from './comparison-rules.ts'
+import { isErrorJudge } from './is-error.ts'
+import type { Judges } from './judge.ts'
+import { jsonRpcJudge } from './json-rpc.ts'
+import { orderJudge } from './order.ts'
+import { officialSchemaJudges, OutputSchemaJudge } from './schema.ts'
+import { ServerRequestJudge } from './server-requests.ts'
+import { timingJudge } from './timing.ts'
+import { transportJudge } from './transport.ts'
+import { ValuesJudge } from './values.ts'
+
+interface JudgesContext {
+  readonly options: JudgeOptions
+  readonly part: ServerPart
+  readonly plan: ReplayPlan
+  readonly peer: Peer
+  readonly tools: ToolDescriptions
+  readonly values: CarriedValues
+  /** When the recording started. */
+  readonly started: string
+  readonly now: () => number
+}
+
+/** The list of all judges. */
+export function createJudges({
+  options,
+  part,
+  plan,
+  peer,
+  tools,
+  values,
+  started,
+  now,
+}: JudgesContext): Judges {
+  // A timestamp of the recording and one of this run both mean the current time, so they are not a difference.
+  const [from, began] = [Date.parse(started), Date.now() - now()]
+  const clock = { recorded: { from, to: from + plan.ended }, live: () => ({ from: began, to: Date.now() }) }
+  const rules = new ValuesJudge({ judging: options, isLiveValue: values.explains, clock })
+  const official = officialSchemaJudges({
+    use: options.officialSchema ?? 'changed',
+    revisions: peer.revisions,
+    turns: part.turns,
+    onNote: (note) => peer.notes.push(note),
+  })
+  const list = [
+    transportJudge,
+    jsonRpcJudge,
+    isErrorJudge,
+    new OutputSchemaJudge(tools),
+    official.answers,
+    rules,
+    official.messages,
+    new ServerRequestJudge({
+      judging: options,
+      isLiveValue: values.explains,
+      isUnknown: (request) => peer.isUnrecorded(request),
+    }),
+    orderJudge,
+    timingJudge(options.slower),
+  ]
+  return {
+    list: options.validate === false ? [] : list,
+    isStrict: options.strict === true,
+    values,
+    rules,
+  }
+}
