@@ -4,11 +4,10 @@ import type { Readable, Writable } from 'node:stream'
 import type { ServerHooks } from './hooks.ts'
 import { ServerNames } from './server-lookup.ts'
 import { SWITCH_VARIABLES } from './switches.ts'
-import { serverNameFromUrl, serverName } from '../record/server-name.ts'
+import { serverNameFromUrl, serverName, stdioServer, labelsFromEnv } from '../record/tape-header.ts'
 import { recordFetch } from '../record/in-process/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
 import type { StdioRecorder } from '../record/stdio/stdio-recorder.ts'
-import { stdioServer, labelsFromEnv } from '../record/tape-header.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
 
 interface RecordSwitches {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
-import { serverNameFromUrl, serverName } from '../record/server-name.ts'
+import { serverNameFromUrl, serverName } from '../record/tape-header.ts'
 import { firstMessageOf } from '../serve/player/turn-filters.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { numberedPath } from '../store/file/write.ts'

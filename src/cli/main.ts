@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder is loaded, so that both start at the same time.
 import { resolveTape } from '../store/home.ts'
-import { signalGroup } from '../link/process/end.ts'
-import { FORWARDED_SIGNALS, startServer } from '../link/process/start.ts'
+import { signalGroup, FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
 import type { CommandGroups } from './command.ts'

@@ -1,4 +1,4 @@
-import type { ProcessExit } from '../link/process/start.ts'
+import type { ProcessExit } from '../link/process/server-process.ts'
 
 /** Aborts on SIGINT and SIGTERM, with the name of the signal as the reason. */
 export function abortOnSignals(): AbortSignal {

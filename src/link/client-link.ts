@@ -1,4 +1,5 @@
-import type { Message } from '../protocol/message.ts'
+import { parseJson } from '../json/parse.ts'
+import { idKey, type Message, classifyMessage } from '../protocol/message.ts'
 
 /** A client's connection to a server. */
 export interface ClientLink {
@@ -38,3 +39,18 @@ export interface HttpRefusal {
 
 /** Opens a link. Throws what can be found wrong at once, such as an unknown command or host. */
 export type OpenLink = (handlers: LinkHandlers) => Promise<ClientLink>
+
+/** The id keys of the requests in a message. */
+export function requestKeys(message: Message): readonly string[] {
+  if (message.kind === 'request') return [idKey(message.id)]
+  return message.kind === 'batch' ? message.items.flatMap(requestKeys) : []
+}
+
+/** The id keys of the requests that a text responds to. */
+export function responseKeys(text: string): readonly string[] {
+  if (!text.includes('"result"') && !text.includes('"error"')) return []
+  const message = classifyMessage(parseJson(text))
+  return (message.kind === 'batch' ? message.items : [message]).flatMap((item) =>
+    item.kind === 'response' && item.id !== null ? [idKey(item.id)] : [],
+  )
+}

@@ -1,11 +1,15 @@
 import { ReelayError } from '../errors.ts'
 import { parseJson } from '../json/parse.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
-import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
+import {
+  type ClientLink,
+  type HttpRefusal,
+  type LinkHandlers,
+  type OpenLink,
+  requestKeys,
+} from './client-link.ts'
 import { HttpBodyReader } from './event-streams.ts'
-import { type HttpLinkOptions, HttpRequests } from './http-requests.ts'
-import { requestKeys } from './message-keys.ts'
-import { POST_HEADERS, STREAM_HEADERS } from './session-headers.ts'
+import { type HttpLinkOptions, HttpRequests, POST_HEADERS, STREAM_HEADERS } from './http-requests.ts'
 
 /** A link over the HTTP+SSE transport of 2024-11-05: one stream for everything that the server sends, and an endpoint to post to. */
 export function httpSseLink(options: HttpLinkOptions): OpenLink {

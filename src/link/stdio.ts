@@ -1,23 +1,28 @@
 import { isAscii } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
-import { endServer } from './process/end.ts'
-import { serverStartError, startServer, type ProcessExit, type ServerProcess } from './process/start.ts'
+import {
+  endServer,
+  serverStartError,
+  startServer,
+  type ProcessExit,
+  type ServerProcess,
+} from './process/server-process.ts'
 import { type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 
 export interface StdioLinkOptions {
   readonly command: readonly [string, ...string[]]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** What the server writes to its stderr; by default it is dropped. */
+  /** Called with what the server writes to its stderr, which is dropped by default. */
   readonly onStderr?: (chunk: Uint8Array) => void
 }
 
-/** A link over the pipes of a server that is started for it, and ended with it. */
+/** A link over the pipes of a server process that the link starts and ends. */
 export function stdioLink(options: StdioLinkOptions): OpenLink {
   return async (handlers) => {
     const { command, cwd, env } = options
-    const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
+    const server = await startServer(command, { cwd, env })
     const { pid } = server
     if (pid === undefined) throw await serverStartError(server)
     return new StdioLink(server, pid, options, handlers)
@@ -27,7 +32,7 @@ export function stdioLink(options: StdioLinkOptions): OpenLink {
 class StdioLink implements ClientLink {
   readonly #server: ServerProcess
   readonly #pid: number
-  /** Lines of the current round: they leave in one write. */
+  /** The lines of the current tick, which are written together. */
   #buffered = ''
   #closing: Promise<void> | undefined
 
@@ -50,7 +55,7 @@ class StdioLink implements ClientLink {
   }
 
   send(text: string): void {
-    // A tick runs when all microtasks are done: what they send leaves together.
+    // The next tick runs after all microtasks, so that everything they send is written together.
     if (this.#buffered === '') process.nextTick(() => this.#flush())
     this.#buffered += `${text}\n`
     if (this.#buffered.length > FLUSH_LENGTH) this.#flush()
@@ -83,7 +88,7 @@ class StdioLink implements ClientLink {
   }
 }
 
-/** A server that has closed its output and stays can say nothing more: it is not waited for. */
+/** A server that keeps running after it closed its output cannot send anything more, so it is not waited for. */
 async function describeEnd({ exited }: ServerProcess): Promise<string> {
   const waiting = new AbortController()
   const stays = sleep(EXIT_GRACE_MS, 'closed its output', { signal: waiting.signal, ref: false }).catch(
@@ -96,7 +101,7 @@ async function describeEnd({ exited }: ServerProcess): Promise<string> {
 
 const EXIT_GRACE_MS = 1000
 
-/** So many characters are not held back for more to come: the server works on them meanwhile. */
+/** A longer text is written at once, so that the server can work on it meanwhile. */
 const FLUSH_LENGTH = 1500
 
 function describeExit({ code, signal }: ProcessExit): string {

@@ -4,7 +4,14 @@ import { parseJson } from '../json/parse.ts'
 import { guessResultId } from '../protocol/find-id.ts'
 import { idKey, classifyMessage, type Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
-import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
+import {
+  type ClientLink,
+  type HttpRefusal,
+  type LinkHandlers,
+  type OpenLink,
+  requestKeys,
+  responseKeys,
+} from './client-link.ts'
 import {
   HttpBodyReader,
   type OpenStream,
@@ -12,9 +19,13 @@ import {
   scheduleRetry,
   ServerEventStreams,
 } from './event-streams.ts'
-import { type HttpLinkOptions, HttpRequests, type OpenRequest } from './http-requests.ts'
-import { requestKeys, responseKeys } from './message-keys.ts'
-import { type InputSchemaOf, SessionHeaders } from './session-headers.ts'
+import {
+  type HttpLinkOptions,
+  HttpRequests,
+  type OpenRequest,
+  type InputSchemaOf,
+  SessionHeaders,
+} from './http-requests.ts'
 
 export interface StreamableHttpLinkOptions extends HttpLinkOptions {
   /** The input schema of a tool that the server has not listed over this link. */

@@ -1,8 +1,14 @@
 import { parseJson } from '../json/parse.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
-import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from './client-link.ts'
+import {
+  type ClientLink,
+  type HttpRefusal,
+  type LinkHandlers,
+  type OpenLink,
+  requestKeys,
+  responseKeys,
+} from './client-link.ts'
 import { httpSseLink } from './http-sse.ts'
-import { requestKeys, responseKeys } from './message-keys.ts'
 import { streamableHttpLink, type StreamableHttpLinkOptions } from './streamable-http.ts'
 
 /**

@@ -178,3 +178,10 @@ export function toolOrPromptName({ method, params }: MethodCall): string | undef
 export function namesToolOrPrompt(method: string): boolean {
   return method === 'tools/call' || method === 'prompts/get'
 }
+
+/** The id of the request that a message cancels; undefined if it is not a cancellation. */
+export function cancelledId(message: Message): Id | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
+  const id = member(message.params, 'requestId')
+  return isId(id) ? id : undefined
+}

@@ -1,12 +1,18 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExchangeWatcher, RequestLine } from '../http/proxy/proxied-exchange.ts'
-import { parseServerUrl } from '../http/server-url.ts'
+import { parseServerUrl } from '../http/hosts.ts'
 import { parseJson, member } from '../json/parse.ts'
-import type { ClientLink, HttpRefusal, LinkHandlers, OpenLink } from '../link/client-link.ts'
-import { requestKeys, responseKeys } from '../link/message-keys.ts'
+import {
+  type ClientLink,
+  type HttpRefusal,
+  type LinkHandlers,
+  type OpenLink,
+  requestKeys,
+  responseKeys,
+} from '../link/client-link.ts'
 import { urlLink } from '../link/url-link.ts'
-import { idFromKey, idKey, isId, classifyMessage, type Message } from '../protocol/message.ts'
+import { idFromKey, idKey, cancelledId, classifyMessage, type Message } from '../protocol/message.ts'
 import { decodeUtf8, type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import { openRedaction } from './redaction.ts'
 import type { RecordingSummary } from './tape-log.ts'
@@ -133,9 +139,8 @@ class Bridge {
 
   /** The client takes a request back. Returns true if the server learns that from the closed stream, and needs no message. */
   #cancel(message: Message): boolean {
-    if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return false
-    const id = member(message.params, 'requestId')
-    if (!isId(id)) return false
+    const id = cancelledId(message)
+    if (id === undefined) return false
     this.#open.delete(idKey(id))
     return this.#link?.abort?.(idKey(id)) === true
   }

@@ -1,83 +1,65 @@
-import { parseJson, member } from '../json/parse.ts'
+import { parseJson } from '../json/parse.ts'
 import {
-  idKey,
-  isId,
   type Id,
-  type Direction,
-  classifyMessage,
+  idKey,
   type Batch,
+  cancelledId,
+  classifyMessage,
+  type Direction,
   type Message,
-  type Notification,
   type Request,
 } from '../protocol/message.ts'
 import { isHandshakeMethod } from '../protocol/revisions/index.ts'
-import type { RecordingRules } from './limits.ts'
-import type { TapeLog } from './tape-log.ts'
+import type { RecordingRules, TapeLog } from './tape-log.ts'
 
-/** Where a message crossed. */
+/** The connection that a message belongs to. */
 export interface MessageOrigin {
-  /** Within it an id means one request. */
+  /** Identifies the connection. Within it an id belongs to one request. */
   readonly scope: string
-  /** The envelope between `t` and the payload, without the direction. */
+  /** The envelope between the time and the payload of a frame, without the direction. */
   readonly place: string
 }
 
-/** Looks into messages before they are taped, which costs time: there is one only where the user asked for what needs it. */
-export class MessageFilter {
-  readonly #filter: MethodFilter
-  readonly #pending: PendingRequestWatch | undefined
-
-  constructor({ only = [], skip = [] }: RecordingRules, pending: PendingRequestOptions | undefined) {
-    this.#filter = new MethodFilter({ only, skip })
-    this.#pending = pending && new PendingRequestWatch(pending)
-  }
-
-  /** Whether the message is taped. */
-  keeps(dir: Direction, text: string, link: MessageOrigin): boolean {
-    const message = classifyMessage(parseJson(text))
-    this.#pending?.observe(dir, message, link)
-    return this.#filter.keeps(dir, message, link.scope)
-  }
+interface MessageFilterRules extends RecordingRules {
+  /** Called with a text for the user when a request has had no response for `pendingMs`. */
+  readonly onPending?: (text: string) => void
 }
 
-/** What looks into messages, where something asked for needs it. */
+/** Returns undefined if the rules need no filter. Filtering takes time, because every message is parsed. */
 export function messageFilterFor(rules: MessageFilterRules, log: TapeLog): MessageFilter | undefined {
   const { only = [], skip = [], pendingMs, onPending = () => {} } = rules
   if (only.length + skip.length === 0 && pendingMs === undefined) return undefined
-  return new MessageFilter(rules, pendingMs === undefined ? undefined : { pendingMs, log, onPending })
+  const pending = pendingMs === undefined ? undefined : new PendingRequestWatch({ pendingMs, log, onPending })
+  return new MessageFilter(only, skip, pending)
 }
 
-interface MessageFilterRules extends RecordingRules {
-  readonly onPending?: (words: string) => void
-}
-
-export interface MethodFilterRules {
-  /** Patterns such as `tools/call` or `resources/*`; only these are taped. */
-  readonly only: readonly string[]
-  /** These are not. */
-  readonly skip: readonly string[]
-}
-
-/** Decides which messages are taped: by method, and an answer goes the way of its request. The handshake always stays. */
-export class MethodFilter {
+/**
+ * Decides which messages are recorded: by method, and a response like its request. The handshake is always recorded. Every
+ * message is also shown to the watch for pending requests, if there is one.
+ */
+export class MessageFilter {
   readonly #only: readonly RegExp[]
   readonly #skip: readonly RegExp[]
+  readonly #pending: PendingRequestWatch | undefined
   readonly #skippedRequests: Record<Direction, Set<string>> = { c2s: new Set(), s2c: new Set() }
 
-  constructor({ only, skip }: MethodFilterRules) {
-    this.#only = only.map(toRegExp)
-    this.#skip = skip.map(toRegExp)
+  constructor(only: readonly string[], skip: readonly string[], pending: PendingRequestWatch | undefined) {
+    this.#only = only.map(methodPattern)
+    this.#skip = skip.map(methodPattern)
+    this.#pending = pending
   }
 
-  /** Within a scope, such as a connection, an id means one request. */
-  keeps(dir: Direction, message: Message, scope: string): boolean {
-    if (message.kind !== 'batch') return this.#keepsOne(dir, message, scope)
+  keeps(dir: Direction, text: string, origin: MessageOrigin): boolean {
+    const message = classifyMessage(parseJson(text))
+    this.#pending?.observe(dir, message, origin)
+    if (message.kind !== 'batch') return this.#keepsOne(dir, message, origin)
+    // Every item is looked at, because each may be a request whose response follows.
     return message.items
-      .map((item) => item.kind === 'batch' || this.#keepsOne(dir, item, scope))
+      .map((item) => item.kind === 'batch' || this.#keepsOne(dir, item, origin))
       .includes(true)
   }
 
-  #keepsOne(dir: Direction, message: Exclude<Message, Batch>, scope: string): boolean {
+  #keepsOne(dir: Direction, message: Exclude<Message, Batch>, { scope }: MessageOrigin): boolean {
     switch (message.kind) {
       case 'request': {
         const keeps = this.#keepsMethod(message.method)
@@ -89,7 +71,7 @@ export class MethodFilter {
       case 'response':
         return (
           message.id === null ||
-          !this.#skippedRequests[dir === 'c2s' ? 's2c' : 'c2s'].delete(scope + idKey(message.id))
+          !this.#skippedRequests[oppositeDirection(dir)].delete(scope + idKey(message.id))
         )
       case 'invalid':
         return true
@@ -103,20 +85,20 @@ export class MethodFilter {
   }
 }
 
-function toRegExp(text: string): RegExp {
+/** A star matches any text. */
+function methodPattern(text: string): RegExp {
   const parts = text.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`)
 }
 
-export interface PendingRequestOptions {
+interface PendingRequestOptions {
   readonly pendingMs: number
   readonly log: TapeLog
-  /** For people. */
-  readonly onPending: (words: string) => void
+  readonly onPending: (text: string) => void
 }
 
-/** Notes each request that has had no answer for too long, once, on the tape and to the user. The request itself goes on. */
-export class PendingRequestWatch {
+/** Notes each request that has had no response for too long, once, on the tape and for the user. */
+class PendingRequestWatch {
   readonly #options: PendingRequestOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
@@ -124,46 +106,41 @@ export class PendingRequestWatch {
     this.#options = options
   }
 
-  observe(dir: Direction, message: Message, link: MessageOrigin): void {
-    if (message.kind === 'batch') for (const item of message.items) this.observe(dir, item, link)
-    if (message.kind === 'request' && !LONG_LIVED_METHODS.has(message.method)) this.#wait(dir, message, link)
-    if (message.kind === 'notification') this.#cancel(dir, message, link)
+  observe(dir: Direction, message: Message, origin: MessageOrigin): void {
+    if (message.kind === 'batch') for (const item of message.items) this.observe(dir, item, origin)
+    if (message.kind === 'request' && !LONG_LIVED_METHODS.has(message.method))
+      this.#start(dir, message, origin)
     if (message.kind === 'response' && message.id !== null)
-      this.#settle(oppositeDirection(dir), message.id, link)
+      this.#stop(oppositeDirection(dir), message.id, origin)
+    const cancelled = cancelledId(message)
+    if (cancelled !== undefined) this.#stop(dir, cancelled, origin)
   }
 
-  #wait(dir: Direction, request: Request, link: MessageOrigin): void {
-    const { pendingMs } = this.#options
-    const key = pendingKey(dir, request.id, link)
+  #start(dir: Direction, request: Request, origin: MessageOrigin): void {
+    const key = pendingKey(dir, request.id, origin)
     clearTimeout(this.#timers.get(key))
     const timer = setTimeout(() => {
       this.#timers.delete(key)
-      this.#report(dir, request, link)
-    }, pendingMs)
+      this.#report(dir, request, origin)
+    }, this.#options.pendingMs)
     this.#timers.set(key, timer.unref())
   }
 
-  #settle(dir: Direction, id: Id, link: MessageOrigin): void {
-    const key = pendingKey(dir, id, link)
+  #stop(dir: Direction, id: Id, origin: MessageOrigin): void {
+    const key = pendingKey(dir, id, origin)
     clearTimeout(this.#timers.get(key))
     this.#timers.delete(key)
-  }
-
-  /** What was taken back is not waited for. */
-  #cancel(dir: Direction, { method, params }: Notification, link: MessageOrigin): void {
-    const id = member(params, 'requestId')
-    if (method === 'notifications/cancelled' && isId(id)) this.#settle(dir, id, link)
   }
 
   #report(dir: Direction, { id, method }: Request, { place }: MessageOrigin): void {
     const { log, pendingMs, onPending } = this.#options
     const event = JSON.stringify({ event: 'pending', dir, id, method, ms: pendingMs }).slice(1, -1)
     log.writeFrame(`${place},${event}`)
-    onPending(`${method} (id ${JSON.stringify(id)}) has had no answer for ${pendingMs / 1000} s`)
+    onPending(`${method} (id ${JSON.stringify(id)}) has had no response for ${pendingMs / 1000} s`)
   }
 }
 
-/** Open as long as somebody listens. */
+/** Requests that stay open for as long as the client wants. */
 const LONG_LIVED_METHODS: ReadonlySet<string> = new Set(['subscriptions/listen'])
 
 function oppositeDirection(dir: Direction): Direction {

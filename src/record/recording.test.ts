@@ -28,7 +28,7 @@ test('without a link there is no tape, and the summary says why', async () => {
   expect(await recording.close()).toMatchObject({
     path: undefined,
     frames: 0,
-    loss: { why: 'there was no link to record', frames: 0 },
+    loss: { why: 'there was no connection to record', frames: 0 },
   })
 })
 

@@ -1,48 +1,65 @@
 import { ReelayError } from '../errors.ts'
-import { toAsciiJson, jsonOnOneLine } from '../json/parse.ts'
+import { jsonOnOneLine, toAsciiJson } from '../json/parse.ts'
 import type { Direction } from '../protocol/message.ts'
-import { encodeEventMembers, encodeMembers } from './frame-payloads.ts'
-import { ExchangeRecorder } from './http/exchange-recorder.ts'
-import {
-  createRedactor,
-  redactionRulesFor,
-  knownSecretValues,
-  type RedactOption,
-  openVault,
-} from './redaction.ts'
-import { StdioRecorder } from './stdio/stdio-recorder.ts'
-import { tapeHeader } from './tape-header.ts'
-import { type RecordingSummary, TapeLog } from './tape-log.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { RedactionRuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
 import type { Vault } from '../store/vault.ts'
-import { type TapeServer, pickLabels, type TapeLabelOptions, type TapeLabels } from '../tape/header.ts'
+import { pickLabels, type TapeLabelOptions, type TapeLabels, type TapeServer } from '../tape/header.ts'
+import { encodeEventMembers, encodeMembers } from './frame-writer.ts'
+import { ExchangeRecorder } from './http/exchange-recorder.ts'
+import {
+  createRedactor,
+  knownSecretValues,
+  openVault,
+  redactionRulesFor,
+  type RedactOption,
+} from './redaction.ts'
+import { StdioRecorder } from './stdio/stdio-recorder.ts'
+import { type RecordingSummary, TapeLog } from './tape-log.ts'
+
+/*
+ * Every recording has one `TapeLog`. It owns the tape: it creates the file, rotates it at a limit, and closes it with a
+ * summary. Recorders write frames to the log, and none of them owns a file. There is one recorder for each kind of traffic:
+ *
+ *   StdioRecorder     lines of a process, stderr and events
+ *   ExchangeRecorder  HTTP exchanges (bodies.ts reads their bodies, exchange-frames.ts writes their frames)
+ *   MessageRecorder   messages that are values
+ *
+ * The first two write messages with a `FrameWriter`, which keeps their bytes and replaces secrets. These create a log and
+ * its recorders:
+ *
+ *   Recording            one tape for all connections of a program: the library, `reelay run`, import, serve and replay
+ *   Recorder             stdio sessions over streams of the caller
+ *   recordHttp           a server behind a reverse proxy
+ *   recordForwardProxy   all servers behind a forward proxy
+ *   recordBridgeSession  an HTTP server for a stdio client
+ */
 
 export interface RecordingOptions extends TapeLabelOptions {
-  /** A tape name, or a path to a tape file; an existing one is never written over. */
+  /** A tape name, or the path of a tape file. An existing one is never overwritten. */
   readonly tape: string
-  /** How secrets are treated; by default they are replaced by stand-ins. */
+  /** How secrets are treated; by default they are replaced by placeholders. */
   readonly redact?: RedactOption
 }
 
-/** A server, as a link to it sees it. */
+/** A connection to a server that is recorded. */
 export interface RecordedLinkOptions {
-  /** What to call the server on the tape: links of one name are connections 1, 2, … of one server. */
+  /** The name of the server on the tape. Links with the same name are connections 1, 2, … of one server. */
   readonly server: string
   readonly info: TapeServer
-  /** What the server sees: the values of variables whose names speak of secrets are replaced everywhere. */
+  /** The environment of the server. Values of variables whose names suggest a secret are replaced everywhere. */
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** What the client sends with everything, and the server may repeat. */
+  /** Headers that the client sends with every request. Their secrets are replaced, because the server may repeat them. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 const MAX_BYTES = 256 * 1024 * 1024
 
 /**
- * A tape that several links write into, each to a server of its own or to the same one. The file is made when the first link
- * is. A tape that cannot be written says so in the summary, and fails no link.
+ * A tape for several connections, to one server or to several. The file is created with the first connection. If the tape
+ * cannot be written, the summary says why, and the connections continue.
  */
 export class Recording {
   readonly #path: string
@@ -50,9 +67,10 @@ export class Recording {
   readonly #rules: RedactionRuleSet | undefined
   readonly #values: readonly string[]
   readonly #vault: Vault | undefined
-  #redactor: Redactor | undefined
-  readonly #links = new Map<string, number>()
+  /** The number of connections by server name. */
+  readonly #connections = new Map<string, number>()
   readonly #http = new Map<string, ExchangeRecorder>()
+  #redactor: Redactor | undefined
   #log: TapeLog | undefined
 
   constructor({ tape, redact, ...labels }: RecordingOptions) {
@@ -63,67 +81,67 @@ export class Recording {
     this.#vault = openVault(redact, this.#path)
   }
 
-  /** Where the tape is; undefined while there is none. */
+  /** The path of the tape. Undefined until it is created. */
   get path(): string | undefined {
     return this.#log?.path
   }
 
-  /** Why nothing, or not everything, is on the tape. */
+  /** Why the tape is missing or incomplete. */
   get failure(): string | undefined {
     return this.#log?.failure
   }
 
-  /** A new link, for messages that are values. */
+  /** Adds a connection whose messages are values. */
   link(options: RecordedLinkOptions): MessageRecorder {
-    const { log, conn } = this.#addConnection(options)
-    return new MessageRecorder(log, { server: options.server, conn })
+    const { log, conn } = this.#connect(options)
+    return new MessageRecorder(log, options.server, conn)
   }
 
-  /** A new link, for bytes that are lines. */
+  /** Adds a connection over the pipes of a process. */
   pipes(options: RecordedLinkOptions): StdioRecorder {
-    const { log, conn } = this.#addConnection(options)
+    const { log, conn } = this.#connect(options)
     return new StdioRecorder({ log, server: options.server, conn, maxLineBytes: MAX_BYTES })
   }
 
-  /** The HTTP exchanges with a server: its connections are counted by their sessions, so it has no other links. */
+  /** Records HTTP exchanges with a server. Their sessions number its connections, so it cannot have connections of other kinds. */
   http(server: string, url: URL): ExchangeRecorder {
     const known = this.#http.get(server)
     if (known !== undefined) return known
-    if (this.#links.has(server)) throw mixedTransportsError(server)
-    const { log } = this.#addConnection({ server, info: { transport: 'http', url: url.href } })
-    const tape = new ExchangeRecorder({ log, server: () => server, url, maxBytes: MAX_BYTES })
-    this.#http.set(server, tape)
-    return tape
+    if (this.#connections.has(server)) throw mixedTransportsError(server)
+    const { log } = this.#connect({ server, info: { transport: 'http', url: url.href } })
+    const recorder = new ExchangeRecorder({ log, server: () => server, url, maxBytes: MAX_BYTES })
+    this.#http.set(server, recorder)
+    return recorder
   }
 
-  /** Ends the tape; may be called twice. What its links carry from then on is not recorded. */
+  /** Finishes the tape. May be called more than once. Later messages are not recorded. */
   async close(): Promise<RecordingSummary> {
     if (this.#log === undefined) return NOTHING_RECORDED
-    for (const tape of this.#http.values()) tape.settle()
-    const servers = [...this.#links.keys()].slice(1).map(toAsciiJson)
+    for (const recorder of this.#http.values()) recorder.settle()
+    const servers = [...this.#connections.keys()].slice(1).map(toAsciiJson)
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
-  #addConnection({ server, info, env, headers = {} }: RecordedLinkOptions): {
+  #connect({ server, info, env, headers = {} }: RecordedLinkOptions): {
     readonly log: TapeLog
     readonly conn: number
   } {
-    const conn = (this.#links.get(server) ?? 0) + 1
     if (this.#http.has(server)) throw mixedTransportsError(server)
-    if (this.#links.size === 0)
-      this.#redactor = this.#rules && createRedactor(this.#rules, { values: this.#values }).redactor
+    const conn = (this.#connections.get(server) ?? 0) + 1
+    this.#connections.set(server, conn)
+    if (this.#log === undefined && this.#rules !== undefined)
+      this.#redactor = createRedactor(this.#rules, { values: this.#values }).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
-    const isLate = this.#links.size > 0 && conn === 1
-    this.#links.set(server, conn)
     this.#log ??= new TapeLog({
       path: this.#path,
-      header: (started) => tapeHeader(started, { [server]: info }, this.#labels),
+      servers: () => ({ [server]: info }),
+      labels: this.#labels,
       redactor: this.#redactor,
       vault: this.#vault,
     })
-    // The header is written already, and a tape only grows at its end.
-    if (isLate)
+    // A tape only grows at its end, so a further server cannot be added to the header.
+    if (this.#connections.size > 1 && conn === 1)
       this.#log.writeFrame(
         `,"server":${toAsciiJson(server)},"event":"server",${serverMembers(redactServerInfo(info, this.#redactor))}`,
       )
@@ -135,14 +153,14 @@ const NOTHING_RECORDED: RecordingSummary = {
   path: undefined,
   tapes: 0,
   frames: 0,
-  loss: { why: 'there was no link to record', frames: 0 },
+  loss: { why: 'there was no connection to record', frames: 0 },
   secrets: 0,
   vault: undefined,
   stoppedAt: undefined,
 }
 
 /**
- * Makes a tape that several transports can be recorded into.
+ * Creates a tape that several transports can be recorded to.
  *
  * @example
  * const recording = createRecording({ tape: 'my-agent', session: '42', tags: { suite: 'smoke' } })
@@ -159,33 +177,27 @@ function serverMembers(info: TapeServer): string {
 }
 
 function mixedTransportsError(server: string): ReelayError {
-  return new ReelayError('USAGE', `the server ${server} has links of two kinds: HTTP and another`, {
-    hint: 'give recordFetch and recordTransport two names',
+  return new ReelayError('USAGE', `the server ${server} is recorded over HTTP and over another transport`, {
+    hint: 'use different server names for recordFetch and recordTransport',
   })
 }
 
-/** One link to one server, on a tape. */
-interface RecordedConnection {
-  readonly server: string
-  readonly conn: number
-}
-
-/** The part of a tape that one link writes, message by message. */
+/** Records one connection, message by message. */
 export class MessageRecorder {
   readonly #log: TapeLog
   readonly #place: string
 
-  constructor(log: TapeLog, { server, conn }: RecordedConnection) {
+  constructor(log: TapeLog, server: string, conn: number) {
     this.#log = log
     this.#place = `,"server":${toAsciiJson(server)},"conn":${conn}`
   }
 
-  /** A message, as a value: it gets the spelling of JSON.stringify. */
+  /** Records a message that is a value, in the spelling of JSON.stringify. */
   message(dir: Direction, message: unknown): void {
     this.#log.writeFrame(`${this.#place},"dir":"${dir}",${messagePayload(message, this.#log.redactor)}`)
   }
 
-  /** A message that is JSON already: its spelling is kept. */
+  /** Records a message that is JSON text, in its own spelling. */
   text(dir: Direction, text: string): void {
     const { redactor } = this.#log
     this.#log.writeFrame(`${this.#place},"dir":"${dir}","msg":${jsonOnOneLine(redactor?.text(text) ?? text)}`)
@@ -196,7 +208,7 @@ export class MessageRecorder {
   }
 }
 
-/** What JSON cannot hold is named on the tape, and the recording goes on. */
+/** A value that has no JSON form becomes a raw frame that says so. */
 function messagePayload(message: unknown, redactor: Redactor | undefined): string {
   try {
     const text: string | undefined = JSON.stringify(message)

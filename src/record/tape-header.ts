@@ -1,29 +1,16 @@
 import { ReelayError } from '../errors.ts'
 import { isSecretVariable } from '../redact/secret-names.ts'
 import {
+  pickLabels,
   TAPE_VERSION,
   type TapeHeader,
-  type TapeServer,
   type TapeLabels,
+  type TapeServer,
   TEXT_LABELS,
-  pickLabels,
 } from '../tape/header.ts'
 import { VERSION } from '../version.ts'
 
-interface StdioHeaderOptions {
-  readonly started: Date
-  readonly server: string
-  readonly command: readonly string[]
-  readonly env: NodeJS.ProcessEnv
-  readonly labels: TapeLabels
-}
-
-/** Line 1 of a tape that is recorded from a server command. */
-export function stdioHeader({ started, server, command, env, labels }: StdioHeaderOptions): TapeHeader {
-  return tapeHeader(started, { [server]: stdioServer(command, env) }, labels)
-}
-
-/** Line 1 of any tape. */
+/** The first line of a new tape. */
 export function tapeHeader(started: Date, servers: TapeHeader['servers'], labels: TapeLabels): TapeHeader {
   return {
     reelay: TAPE_VERSION,
@@ -35,70 +22,41 @@ export function tapeHeader(started: Date, servers: TapeHeader['servers'], labels
   }
 }
 
-/** What a tape says of a server that runs as a process. */
+/** Describes a server that runs as a process. Of its environment only the names of secret variables are recorded. */
 export function stdioServer(command: readonly string[], env: NodeJS.ProcessEnv): TapeServer {
-  return { transport: 'stdio', command, env: secretVariableNames(env) }
-}
-
-interface HttpHeaderOptions {
-  readonly started: Date
-  readonly server: string
-  readonly url: string
-  readonly labels: TapeLabels
-}
-
-/** Line 1 of a tape that is recorded from a server at a URL. */
-export function httpHeader({ started, server, url, labels }: HttpHeaderOptions): TapeHeader {
-  return tapeHeader(started, { [server]: { transport: 'http', url } }, labels)
-}
-
-/** Line 1 of a tape of whatever servers a client names. Most are not known yet: a `server` event tells of each. */
-export function forwardHeader({ started, server, servers, labels }: ForwardHeaderOptions): TapeHeader {
-  return tapeHeader(started, server === undefined ? servers : { [server]: { transport: 'http' } }, labels)
-}
-
-interface ForwardHeaderOptions {
-  readonly started: Date
-  readonly server: string | undefined
-  /** Those that are known already, when a tape follows another. */
-  readonly servers: TapeHeader['servers']
-  readonly labels: TapeLabels
-}
-
-function secretVariableNames(env: NodeJS.ProcessEnv): readonly string[] {
-  return Object.keys(env).filter(isSecretVariable).toSorted()
+  return { transport: 'stdio', command, env: Object.keys(env).filter(isSecretVariable).toSorted() }
 }
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /**
- * A ULID: sorted by time, unique by chance. It names a tape and protects nothing, so Math.random will do:
- * loading node:crypto would cost the recorder several milliseconds at every start.
+ * Returns a ULID, which sorts by time. It names a tape and protects nothing, so Math.random is good enough: loading
+ * node:crypto would make every start of the recorder several milliseconds slower.
  */
 function tapeId(time: Date): string {
   const stamp = Array.from(
     { length: 10 },
     (_, place) => ALPHABET[Math.floor(time.getTime() / 32 ** (9 - place)) % 32],
   )
-  const chance = Array.from({ length: 16 }, () => ALPHABET[Math.floor(Math.random() * 32)])
-  return [...stamp, ...chance].join('')
+  const random = Array.from({ length: 16 }, () => ALPHABET[Math.floor(Math.random() * 32)])
+  return [...stamp, ...random].join('')
 }
 
-/** The labels that the environment holds: `REELAY_SESSION` and the like, and `REELAY_TAGS=a=b,c=d`. */
+/** Reads labels from variables such as `REELAY_SESSION`, and tags from `REELAY_TAGS=a=b,c=d`. */
 export function labelsFromEnv(env: NodeJS.ProcessEnv): TapeLabels {
   const ids = Object.fromEntries(TEXT_LABELS.map((id) => [id, env[labelVariable(id)] ?? '']))
   const tags = (env['REELAY_TAGS'] ?? '').split(',').filter((tag) => tag.trim() !== '')
   return pickLabels({ ...ids, tags: Object.fromEntries(tags.map((tag) => parseTag('REELAY_TAGS', tag))) })
 }
 
-/** The other way round: variables that hold the labels. */
+/** Returns the variables from which `labelsFromEnv` reads these labels. */
 export function labelsToEnv(labels: TapeLabels): Readonly<Record<string, string>> {
   const ids = TEXT_LABELS.flatMap((id) => (labels[id] === undefined ? [] : [[labelVariable(id), labels[id]]]))
   const tags = Object.entries(labels.tags).map(([key, value]) => `${key}=${value}`)
   return { ...Object.fromEntries(ids), ...(tags.length > 0 && { REELAY_TAGS: tags.join(',') }) }
 }
 
-/** Reads `key=value`; `from` says where it stands. */
+/** Parses `key=value`. `from` is the option or variable that contains it. */
 export function parseTag(from: string, text: string): [key: string, value: string] {
   const equals = text.indexOf('=')
   if (equals > 0) return [text.slice(0, equals), text.slice(equals + 1)]
@@ -110,3 +68,51 @@ export function parseTag(from: string, text: string): [key: string, value: strin
 function labelVariable(id: (typeof TEXT_LABELS)[number]): string {
   return `REELAY_${id.toUpperCase()}`
 }
+
+/** Names a server after the command that starts it: `npx -y @acme/linear-mcp` is `linear-mcp`. */
+export function serverName(command: readonly string[]): string {
+  const [first = '', ...rest] = command
+  const runner = bareName(first)
+  if (runner === 'env') return serverName(rest.slice(rest.findIndex((word) => !/^-|=/.test(word))))
+  const word = RUNNERS.test(runner) ? firstOperand(rest) : undefined
+  return safeName(bareName(word ?? first))
+}
+
+/** Names a server after its URL: `https://mcp.acme.dev/mcp` is `mcp.acme.dev`. */
+export function serverNameFromUrl({ host }: URL): string {
+  return host.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[.-]+|-+$/g, '')
+}
+
+/** Makes a text safe to be part of a file name. */
+export function safeName(text: string): string {
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[.-]+/, '')
+  return safe.slice(0, 60) || 'server'
+}
+
+const RUNNERS =
+  /^(node|nodejs|npx|npm|pnpm|pnpx|yarn|bun|bunx|deno|tsx|python[\d.]*|uv|uvx|pipx|docker|podman)$/
+const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x', 'container'])
+// The word after these is a value, which may be a secret and must not become part of a file name.
+const OPTION_WITH_VALUE =
+  /^(-[epvuwhlr]|--(env|env-file|package|volume|publish|name|workdir|network|mount|user|hostname|entrypoint|label|platform|pull|from|with|require|import|loader|env-file-if-exists))$/
+
+/** The script, package or image that a runner was asked to run. */
+function firstOperand(words: readonly string[]): string | undefined {
+  return words.find((word, index) => {
+    const isOption = word.startsWith('-') || word.includes('=')
+    return !isOption && !SUBCOMMANDS.has(word) && !OPTION_WITH_VALUE.test(words[index - 1] ?? '')
+  })
+}
+
+/** The last part of a path that is not generic, without file extension, package scope, version or image tag. */
+function bareName(word: string): string {
+  const parts = word
+    .replaceAll('\\', '/')
+    .split('/')
+    .filter((part) => part !== '')
+    .map((part) => part.replace(/(?<=.)[@:][^@:]*$/, '').replace(/\.(exe|cmd|[cm]?[jt]s|py|sh)$/i, ''))
+  const last = parts.at(-1) ?? ''
+  return GENERIC_NAME.test(last) ? (parts.findLast((part) => !GENERIC_NAME.test(part)) ?? last) : last
+}
+
+const GENERIC_NAME = /^(index|main|__main__|cli|dist|build|out|lib|src|bin|\.|\.\.)$/

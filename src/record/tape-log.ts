@@ -1,5 +1,4 @@
 import { monotonicNow } from '../link/process/monotonic-clock.ts'
-import { LimitWatch, type RecordingLimits } from './limits.ts'
 import { redactTapeHeader } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { createTape, type TapeWriter, type TapeLoss } from '../store/file/write.ts'
@@ -7,31 +6,65 @@ import { openingFrames } from '../store/file/opening-frames.ts'
 import type { PayloadRange } from '../store/file/validate-long-messages.ts'
 import type { Vault, VaultSummary } from '../store/vault.ts'
 import { roundTime } from '../tape/frame.ts'
-import { type TapeHeader, encodeHeader } from '../tape/header.ts'
+import { encodeHeader, type TapeHeader, type TapeLabels } from '../tape/header.ts'
+import { tapeHeader } from './tape-header.ts'
 
-interface TapeLogOptions extends StartTapeOptions {
-  readonly limits?: RecordingLimits
-  /** What keeps the values that were replaced, where the user asked for that. */
+interface TapeLogOptions {
+  readonly path: string
+  /** The servers in the header. Called again for each further tape. */
+  readonly servers: () => TapeHeader['servers']
+  readonly labels: TapeLabels
+  /** Replaces secrets. Without it everything is recorded unchanged. */
+  readonly redactor?: Redactor | undefined
+  readonly limits?: RecordingLimits | undefined
+  /** Keeps the values that were replaced, if the user wants that. */
   readonly vault?: Vault | undefined
-  /** Why no tape may be made. */
+  /** If set, no tape is created, for this reason. */
   readonly refusal?: string | undefined
-  /** Told of every tape that is begun: a limit may end one and begin the next. */
+  /** Called for each new tape. There are several if tapes are rotated at a limit. */
   readonly onTape?: ((path: string) => void) | undefined
-  /** Told once, when the tape can no longer be written. */
+  /** Called once, when the tape cannot be written any more. */
   readonly onTrouble?: (why: string) => void
 }
 
-/** A tape being recorded. Nothing in here can fail the session: a tape that cannot be written says so in its summary. */
+/** The limits of a tape. A limit ends the tape, never the session. */
+export interface RecordingLimits {
+  readonly maxBytes?: number
+  readonly maxMessages?: number
+  /** The longest time without a message. */
+  readonly idleMs?: number
+  /** Starts a new tape at a limit. By default recording stops there. */
+  readonly rotate?: boolean
+}
+
+/** The user's choice of what is recorded, for every transport. */
+export interface RecordingRules {
+  /** When the tape ends, or the next one starts. */
+  readonly limits?: RecordingLimits
+  /** Methods that are recorded, such as `tools/call` or `resources/*`. By default all are. */
+  readonly only?: readonly string[]
+  /** Methods that are not recorded. */
+  readonly skip?: readonly string[]
+  /** Only this many bytes are recorded of a longer message. Such a message cannot be replayed. */
+  readonly cutBytes?: number
+  /** A request without a response for this long is noted on the tape. */
+  readonly pendingMs?: number
+}
+
+/**
+ * The tape of a running recording: one file, or several if tapes are rotated at a limit. All recorders write their frames
+ * here. Nothing in here throws, so that it cannot end a session: if the tape cannot be written, the summary says why.
+ */
 export class TapeLog {
   readonly #options: TapeLogOptions
-  readonly #watch: LimitWatch | undefined
+  readonly #limitWatch: LimitWatch | undefined
   readonly #closed: Promise<FinishedTape>[] = []
   #current: StartedTape | undefined
   #path: string | undefined
   #failure: string | undefined
   #crash: string | undefined
   #stoppedAt: string | undefined
-  #isTroubled = false
+  #isTroubleReported = false
   #finished: Promise<RecordingSummary> | undefined
 
   constructor(options: TapeLogOptions) {
@@ -40,15 +73,15 @@ export class TapeLog {
     else this.#failure = options.refusal
     options.vault?.autoSave(() => this.redactor?.replacedValues ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
-      this.#watch = new LimitWatch(options.limits, (limit) => this.#onLimit(limit))
+      this.#limitWatch = new LimitWatch(options.limits, (limit) => this.#onLimit(limit))
   }
 
-  /** Undefined when the tape could not be made, or a limit has closed it. */
+  /** Undefined if the tape could not be created, or was closed at a limit. */
   get writer(): TapeWriter | undefined {
     return this.#current?.writer
   }
 
-  /** Where the tape is, also after it was closed. */
+  /** The path of the current or last tape. */
   get path(): string | undefined {
     return this.#path
   }
@@ -61,15 +94,15 @@ export class TapeLog {
     return this.#options.redactor
   }
 
-  /** Milliseconds since the tape began. */
-  readonly now = (): number => monotonicNow() - (this.#current?.began ?? 0)
+  /** Milliseconds since the tape was started. */
+  readonly now = (): number => monotonicNow() - (this.#current?.startedAt ?? 0)
 
-  /** The same for what `moment()` said, which may lie before the tape. */
+  /** Converts a time of `monotonicNow()`, which may be before the start of the tape. */
   timeOf(when: number): number {
-    return Math.max(0, when - (this.#current?.began ?? 0))
+    return Math.max(0, when - (this.#current?.startedAt ?? 0))
   }
 
-  /** Whatever goes wrong while something is put on the tape must not reach the link. */
+  /** Runs a function that writes to the tape. Its errors must not reach the session. */
   guard(work: () => void): void {
     if (this.#crash !== undefined || this.#current === undefined) return
     try {
@@ -80,17 +113,15 @@ export class TapeLog {
     if (this.failure !== undefined) this.#reportTrouble(this.failure)
   }
 
-  /** A frame that is written rarely: `rest` is all that follows its time, such as `,"event":"start"`. */
+  /** Writes one frame. `rest` is everything after its time, such as `,"event":"start"`. */
   writeFrame(rest: string): void {
-    const { writer } = this
-    if (writer === undefined) return
     this.guard(() => {
-      writer.rareFrame(`,"t":${roundTime(this.now())}${rest}`)
-      writer.flush()
+      this.bufferFrame(this.now(), rest)
+      this.flush()
     })
   }
 
-  /** A frame like that, of the time `t`, which waits for the next flush. */
+  /** Adds a frame that is written with the next flush. */
   bufferFrame(t: number, rest: string): void {
     this.writer?.rareFrame(`,"t":${roundTime(t)}${rest}`)
   }
@@ -99,17 +130,17 @@ export class TapeLog {
     this.writer?.flush()
   }
 
-  /** A long message that has only been glanced at. */
-  readonly validateLater = (payload: PayloadRange): void => void this.#current?.unchecked.push(payload)
+  /** Remembers a long message that is validated when the tape is finished. */
+  readonly validateLater = (payload: PayloadRange): void => void this.#current?.unvalidated.push(payload)
 
-  /** So many more messages are on the tape: the moment to see whether a limit is reached. */
+  /** Counts messages that were written, and checks the limits. */
   countMessages(messages: number): void {
-    if (this.#watch !== undefined && this.#current !== undefined) {
-      this.#watch.update(messages, this.#current.writer.position)
+    if (this.#limitWatch !== undefined && this.#current !== undefined) {
+      this.#limitWatch.update(messages, this.#current.writer.position)
     }
   }
 
-  /** Writes the end frame, with these further members, and closes the tape; may be called twice. */
+  /** Writes the end frame, with `members` added to it, and closes the tape. May be called more than once. */
   finish(members = ''): Promise<RecordingSummary> {
     this.#finished ??= this.#summarize(members)
     return this.#finished
@@ -127,8 +158,8 @@ export class TapeLog {
   }
 
   #reportTrouble(why: string): void {
-    if (this.#isTroubled) return
-    this.#isTroubled = true
+    if (this.#isTroubleReported) return
+    this.#isTroubleReported = true
     this.#options.onTrouble?.(why)
   }
 
@@ -139,7 +170,7 @@ export class TapeLog {
     else this.#stoppedAt = limit
   }
 
-  /** The next tape begins with what opened the sessions that go on in it, so that it can be played by itself. */
+  /** Starts the next tape with the frames that opened the sessions, so that it can be replayed without the tape before it. */
   #rotate(): void {
     const before = this.#path
     this.#open()
@@ -160,122 +191,138 @@ export class TapeLog {
   }
 
   async #summarize(members: string): Promise<RecordingSummary> {
-    this.#watch?.stop()
+    this.#limitWatch?.stop()
     this.#close(members)
-    const vault = this.#options.vault?.close() // before anything is waited for: the process may be about to end
+    const vault = this.#options.vault?.close() // before anything is awaited, because the process may be about to end
     const tapes = await Promise.all(this.#closed)
-    return summarizeRecording(tapes, {
-      failure: this.#failure,
+    return {
+      path: tapes.at(-1)?.path,
+      tapes: tapes.length,
+      frames: tapes.reduce((sum, tape) => sum + tape.frames, 0),
+      loss:
+        this.#failure === undefined
+          ? tapes.find((tape) => tape.loss)?.loss
+          : { why: this.#failure, frames: 0 },
       secrets: this.redactor?.replacedCount ?? 0,
       vault,
       stoppedAt: this.#stoppedAt,
-    })
+    }
   }
+}
+
+/** The result of a recording. */
+export interface RecordingSummary {
+  /** The path of the tape, or of the last one. Undefined if none could be created. */
+  readonly path: string | undefined
+  /** The number of tapes. It is more than one only if the user asked for rotation. */
+  readonly tapes: number
+  readonly frames: number
+  /** Why the tape is incomplete, and how many frames are missing. */
+  readonly loss: TapeLoss | undefined
+  /** How many different secrets were replaced by placeholders. */
+  readonly secrets: number
+  /** Where the real values are kept, if the user asked for a vault. */
+  readonly vault: VaultSummary | undefined
+  /** The limit at which recording stopped while the session continued. */
+  readonly stoppedAt: string | undefined
 }
 
 function errorReasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A tape that is being written. */
+/** A tape file that is being written. */
 interface StartedTape {
   readonly writer: TapeWriter
-  readonly began: number
-  readonly unchecked: PayloadRange[]
+  readonly startedAt: number
+  readonly unvalidated: PayloadRange[]
 }
 
-interface StartTapeOptions {
-  readonly path: string
-  readonly header: (started: Date) => TapeHeader
-  /** What replaces secrets; without it everything is taped as it is. */
-  readonly redactor?: Redactor | undefined
-}
-
-/** Makes the file, and writes its first line. */
-function startTape({ path, header, redactor }: StartTapeOptions): StartedTape {
+/** Creates the file and writes its header. */
+function startTape({ path, servers, labels, redactor }: TapeLogOptions): StartedTape {
   const started = new Date()
-  const began = monotonicNow()
-  const line = encodeHeader(redactTapeHeader(header(started), redactor))
+  const startedAt = monotonicNow()
+  const line = encodeHeader(redactTapeHeader(tapeHeader(started, servers(), labels), redactor))
   const writer = createTape(path)
   writer.line(line)
   writer.flush()
-  return { writer, began, unchecked: [] }
+  return { writer, startedAt, unvalidated: [] }
 }
 
-/** What became of it. */
 interface FinishedTape {
   readonly path: string
   readonly frames: number
-  /** Why it is not whole, and how many frames it missed. */
   readonly loss: TapeLoss | undefined
 }
 
-/** Writes its last line, and closes it; what was only glanced at while the link was busy is checked now. */
+/** Writes the end frame, closes the file, and validates the long messages that were not validated during the session. */
 async function finishTape(
-  { writer, unchecked }: StartedTape,
+  { writer, unvalidated }: StartedTape,
   time: number,
   crash: string | undefined,
   members: string,
 ): Promise<FinishedTape> {
   const loss = writer.loss ?? (crash === undefined ? undefined : { why: crash, frames: 0 })
   const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
-  writer.retryAfterFailure() // a disk that was full may have room for this one line, which then says what is missing
+  writer.retryAfterFailure() // a full disk may have room for this one line, which says how much is missing
   writer.rareFrame(`,"t":${roundTime(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
   writer.close()
-  if (unchecked.length > 0) await validateLongMessages(writer, unchecked)
+  if (unvalidated.length > 0) await validateLongMessages(writer, unvalidated)
   return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
 }
 
 async function validateLongMessages(
   { path, length }: TapeWriter,
-  unchecked: readonly PayloadRange[],
+  unvalidated: readonly PayloadRange[],
 ): Promise<void> {
   try {
     const { revalidateMessages } = await import('../store/file/validate-long-messages.ts')
     revalidateMessages(
       path,
-      unchecked.filter(({ end }) => end < length),
+      unvalidated.filter(({ end }) => end < length),
     )
   } catch {
-    // The tape stays as it is: readers take a message that is not JSON for a raw line.
+    // The tape stays unchanged: readers treat a message that is not JSON as a raw line.
   }
 }
 
-/** What became of the recording, for the line that the user sees at the end. */
-export interface RecordingSummary {
-  /** Where the tape is, the last one where there are several; undefined when none could be made. */
-  readonly path: string | undefined
-  /** How many tapes were written: more than one when the user asked for rotation. */
-  readonly tapes: number
-  readonly frames: number
-  /** Why the tape is not whole, and how many frames it missed. */
-  readonly loss: { readonly why: string; readonly frames: number } | undefined
-  /** How many different secrets have a stand-in on the tape. */
-  readonly secrets: number
-  /** Where the real values are kept, when they were to be. */
-  readonly vault: VaultSummary | undefined
-  /** The limit at which recording stopped, while the session went on. */
-  readonly stoppedAt: string | undefined
-}
+/** Calls `onLimit` with the name of the option when a limit is reached, once for each tape. */
+class LimitWatch {
+  readonly #limits: RecordingLimits
+  readonly #onLimit: (limit: string) => void
+  readonly #idle: NodeJS.Timeout | undefined
+  #messages = 0
+  #isIdleReported = false
 
-/** What there is to tell of a recording beside its tapes. */
-interface SummaryFacts extends Pick<RecordingSummary, 'secrets' | 'vault' | 'stoppedAt'> {
-  /** Why no tape, or no further one, could be made. */
-  readonly failure: string | undefined
-}
+  constructor(limits: RecordingLimits, onLimit: (limit: string) => void) {
+    this.#limits = limits
+    this.#onLimit = onLimit
+    if (limits.idleMs !== undefined) this.#idle = setTimeout(() => this.#onIdle(), limits.idleMs).unref()
+  }
 
-/** Sums up the tapes of a recording, in the order in which they were written. */
-function summarizeRecording(
-  tapes: readonly FinishedTape[],
-  { failure, secrets, vault, stoppedAt }: SummaryFacts,
-): RecordingSummary {
-  return {
-    path: tapes.at(-1)?.path,
-    tapes: tapes.length,
-    frames: tapes.reduce((sum, tape) => sum + tape.frames, 0),
-    loss: failure === undefined ? tapes.find((tape) => tape.loss)?.loss : { why: failure, frames: 0 },
-    secrets,
-    vault,
-    stoppedAt,
+  /** Has to be called after each write, with the number of new messages and the size of the tape. */
+  update(messages: number, bytes: number): void {
+    const { maxBytes = Infinity, maxMessages = Infinity } = this.#limits
+    this.#messages += messages
+    this.#isIdleReported = false
+    this.#idle?.refresh()
+    if (bytes >= maxBytes) this.#report('max-size')
+    else if (this.#messages >= maxMessages) this.#report('max-messages')
+  }
+
+  stop(): void {
+    clearTimeout(this.#idle)
+  }
+
+  /** A session that stays idle reaches this limit only once. */
+  #onIdle(): void {
+    if (this.#isIdleReported) return
+    this.#report('idle')
+    this.#isIdleReported = true
+  }
+
+  #report(limit: string): void {
+    this.#messages = 0
+    this.#onLimit(limit)
   }
 }

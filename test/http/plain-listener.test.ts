@@ -1,9 +1,14 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ServedHandler, ServedRequest, ServedResponse } from '../../src/http/server/served-exchange.ts'
+import {
+  type ServedHandler,
+  type ServedRequest,
+  type ServedResponse,
+  createHttpServer,
+  listenOn,
+} from '../../src/http/server/http-server.ts'
 import { FastListener } from '../../src/http/server/fast-listener.ts'
-import { createHttpServer, listenOn } from '../../src/http/server/listen.ts'
 import { rawClient } from '../support/raw-http.ts'
 
 const HOST = 'Host: 127.0.0.1'

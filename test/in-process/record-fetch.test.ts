@@ -223,6 +223,6 @@ test('what is fetched from elsewhere is handed through untouched and not recorde
 test('a server has links of one kind only, because its connections are counted in one way', () => {
   const { recording } = answering(() => new Response())
   expect(() => recording.link({ server: 's', info: { transport: 'in-process' } })).toThrow(
-    'links of two kinds',
+    'is recorded over HTTP and over another transport',
   )
 })

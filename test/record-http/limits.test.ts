@@ -128,7 +128,7 @@ test('--pending notes a request that the server is slow to answer, once, and its
   const run = await startRecorder(`${server.origin}/mcp`, '--pending', '1')
   await ask(run.url, post(call('quick')))
   const answer = ask(run.url, post(call('slow')))
-  await until(() => run.stderr().includes('slow (id 1) has had no answer for 1 s'))
+  await until(() => run.stderr().includes('slow (id 1) has had no response for 1 s'))
   for (const reply of waiting) reply()
   await answer
   run.child.kill('SIGTERM')

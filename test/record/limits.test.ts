@@ -103,7 +103,7 @@ test('--only and --skip choose by method; an answer goes the way of its request,
 test('--pending says when a request has had no answer for so long, and the session goes on', async () => {
   const run = record(fixtureServer('read-nothing'), { options: ['--pending', '1'] })
   run.child.stdin.write('{"jsonrpc":"2.0","id":"a","method":"tools/call"}\n')
-  await until(() => run.stderr().includes('reelay: tools/call (id "a") has had no answer for 1 s'))
+  await until(() => run.stderr().includes('reelay: tools/call (id "a") has had no response for 1 s'))
   expect(linesOf(run.tape).at(-1)).toMatchObject({
     event: 'pending',
     conn: 1,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { recordForwardProxy, type ForwardProxyNotice } from '../../src/record/http/record-forward.ts'
-import type { RecordingRules } from '../../src/record/limits.ts'
+import type { RecordingRules } from '../../src/record/tape-log.ts'
 import { ask, type Answer, type Ask } from './http.ts'
 import { linesOf, temporaryFolder } from './recorder.ts'
 

@@ -1,5 +1,5 @@
 import type { AddedHeader } from '../../http/headers.ts'
-import { parseServerUrl } from '../../http/server-url.ts'
+import { parseServerUrl } from '../../http/hosts.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType, usageError } from './option.ts'
 import { headerValue, listOf, seedValue, textValue, fileValue, nameList } from './option-types.ts'
 import { readFileSync, statSync } from 'node:fs'

@@ -1,6 +1,6 @@
 import type { Setting } from '../../config/setting.ts'
 import type { AddedHeader } from '../../http/headers.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import { parseDuration } from '../../text.ts'
 import { usageError, type Environment, type SwitchType, type ValueType } from './option.ts'
 

@@ -1,8 +1,8 @@
 import { ReelayError } from '../../errors.ts'
 import type { AddedHeader } from '../../http/headers.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import { DEFAULT_MAX_LINE_BYTES, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
-import type { RecordingLimits, RecordingRules } from '../../record/limits.ts'
+import type { RecordingLimits, RecordingRules } from '../../record/tape-log.ts'
 import type { RedactOption } from '../../record/redaction.ts'
 import type { TapeLabels } from '../../tape/header.ts'
 import {

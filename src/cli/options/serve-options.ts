@@ -1,4 +1,4 @@
-import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import type { MatchOptions } from '../../match/options.ts'
 import { parseRequestPath } from '../../match/request-key.ts'
 import { parseMatchRule } from '../../match/rules.ts'

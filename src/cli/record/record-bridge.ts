@@ -1,7 +1,7 @@
 import { recordBridgeSession } from '../../record/bridge.ts'
-import { serverNameFromUrl } from '../../record/server-name.ts'
+import { serverNameFromUrl } from '../../record/tape-header.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
-import { parseServerUrl } from '../../http/server-url.ts'
+import { parseServerUrl } from '../../http/hosts.ts'
 import { waitForSignal } from '../signals.ts'
 import type { RecordBridgeArgs } from '../options/record-options.ts'
 import {

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { RecordTapeArgs } from '../options/record-options.ts'
 import type { ErrorCode } from '../../errors.ts'
-import { safeName } from '../../record/server-name.ts'
+import { safeName } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import { resolveTape } from '../../store/home.ts'
 import type { VaultSummary } from '../../store/vault.ts'

@@ -1,9 +1,8 @@
-import { serverStartError, type ServerProcess } from '../../link/process/start.ts'
-import { stdioHeader } from '../../record/tape-header.ts'
+import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
+import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
 import { openRedaction, type RecordingRedaction } from '../../record/redaction.ts'
 import { relay } from '../../record/stdio/relay.ts'
-import { serverName } from '../../record/server-name.ts'
 import { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
@@ -30,9 +29,8 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const log = openTapeLog(args, name, { ...redaction, path, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
   const filter = await loadMessageFilter(args, log)
-  const { maxLineBytes } = args
-  const { cutBytes } = args.rules
-  const recorder = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes, ...(filter && { filter }) })
+  const { maxLineBytes, rules } = args
+  const recorder = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes: rules.cutBytes, filter })
   const client = {
     input: process.stdin,
     output: process.stdout,
@@ -71,8 +69,9 @@ function openTapeLog(
   const { command, labels, rules } = args
   return new TapeLog({
     path,
-    header: (started) => stdioHeader({ started, server, command, env: process.env, labels }),
-    ...(rules.limits && { limits: rules.limits }),
+    servers: () => ({ [server]: stdioServer(command, process.env) }),
+    labels,
+    limits: rules.limits,
     redactor,
     vault,
     refusal,

@@ -11,7 +11,7 @@ import { serveTapes } from './serve-tapes.ts'
 import { printServeWarning, requestedTapes, type RequestedTape } from './tapes-to-serve.ts'
 import { dirname, resolve } from 'node:path'
 import type { Setting } from '../../config/setting.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import { readConfig } from '../options/config-options.ts'
 import { listenValue, parseListenAddress } from '../options/option-types.ts'
 

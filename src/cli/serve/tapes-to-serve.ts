@@ -1,6 +1,6 @@
 import type { ServeFlags } from '../options/serve-options.ts'
 import { colourText } from '../output/print.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
 import { type PlayableTape, revisionOfServer } from '../../serve/playable-tape.ts'
 import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'

@@ -1,8 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { requestHead, type HttpExchange, type RequestHead, type ResponseHandlers } from './connection.ts'
-import { HttpClient } from './http-client.ts'
+import {
+  requestHead,
+  type HttpExchange,
+  type RequestHead,
+  type ResponseHandlers,
+  HttpClient,
+} from './http-client.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
 const GET = requestHead('GET', '/', ['Host', 'x'])

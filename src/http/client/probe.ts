@@ -1,6 +1,5 @@
 import { type AddedHeader, findHeader } from '../headers.ts'
-import { requestHead } from './connection.ts'
-import { HttpClient } from './http-client.ts'
+import { requestHead, HttpClient } from './http-client.ts'
 
 /** The outcome of one small request. */
 export type HttpProbeResult =

@@ -3,39 +3,37 @@ import { type Socket, connect } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import { HttpClient } from '../client/http-client.ts'
 import { withHost } from '../headers.ts'
-import { ProxiedExchange, type RequestLine, OpenExchanges } from './proxied-exchange.ts'
-import type { ProxyWatcher } from './reverse-proxy.ts'
-import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
-import { sendErrorResponse } from '../server/served-exchange.ts'
+import { OpenExchanges, ProxiedExchange, type ProxyWatcher, type RequestLine } from './proxied-exchange.ts'
+import { createHttpServer, listenOn, type ListenAddress, sendErrorResponse } from '../server/http-server.ts'
 
 export interface ForwardProxyOptions {
   readonly listen: ListenAddress
-  /** What we show to a client that wants to talk to this host over TLS; without it such talk passes untouched. */
+  /** Returns the certificate for a host, to decrypt TLS. Without this function TLS is forwarded unread. */
   readonly contextFor?: (host: string) => Promise<SecureContext>
 }
 
 export interface ForwardProxyWatcher extends ProxyWatcher {
-  /** TLS to this host passes through, and nobody can look on. */
+  /** TLS to this host is forwarded unread. */
   readonly tunnelled: (host: HostAndPort) => void
-  /** A client left after it saw our certificate for this host. */
+  /** A client disconnected after it got our certificate for this host. */
   readonly distrusted: (host: HostAndPort) => void
   readonly unreachable: (host: HostAndPort, why: string) => void
 }
 
 const TLS_HANDSHAKE = 0x16
 
-/** A proxy whose clients name the server with each request, or with CONNECT. It goes nowhere that a client did not name. */
+/** A proxy whose clients name the server with each request, or with CONNECT. It connects only to servers that a client named. */
 export class ForwardProxy {
   readonly #options: ForwardProxyOptions
   readonly #server: Server = createHttpServer()
-  /** Never listens: it is given the sockets of clients that said CONNECT. */
+  /** Does not listen. It gets the sockets of clients that sent CONNECT. */
   readonly #tunnelServer: Server = createHttpServer()
   readonly #exchanges = new OpenExchanges()
   readonly #client = new HttpClient()
   readonly #sockets = new Set<Socket>()
   readonly #origins = new WeakMap<Socket, string>()
   readonly #usedSockets = new WeakSet<Socket>()
-  /** Clients that have not completed the TLS handshake yet, with what to report if they never do. */
+  /** Clients that have not completed the TLS handshake yet, with a function that reports the ones that never do. */
   readonly #openHandshakes = new Map<Socket, () => void>()
   #closed: Promise<void> | undefined
 
@@ -43,7 +41,7 @@ export class ForwardProxy {
     this.#options = options
   }
 
-  /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */
+  /** Starts to listen. `begin` is called only if that succeeds, and before the first request can arrive. */
   async listen<Watcher extends ForwardProxyWatcher>(
     begin: () => Watcher,
   ): Promise<{ origin: string; watcher: Watcher }> {
@@ -55,14 +53,14 @@ export class ForwardProxy {
     return { origin, watcher }
   }
 
-  /** Ends open exchanges and tunnels and stops to listen; may be called twice. */
+  /** Ends open exchanges and tunnels, and stops listening. May be called more than once. */
   close(): Promise<void> {
     // A client that refused the certificate and exited may not have been noticed yet.
     if (this.#closed === undefined) for (const report of this.#openHandshakes.values()) report()
     this.#closed ??= new Promise((resolve) => {
       this.#exchanges.stop()
       this.#server.close(() => resolve())
-      // In the next round, so that the ends of streams are on their way.
+      // After the ends of streams were sent.
       setImmediate(() => {
         this.#server.closeAllConnections()
         for (const socket of this.#sockets) socket.destroy()
@@ -72,14 +70,14 @@ export class ForwardProxy {
     return this.#closed
   }
 
-  /** What is not addressed to a proxy may come from a web page that found our port. */
+  /** A request that is not addressed to a proxy may come from a web page that found the port. */
   #forwardAbsolute(watcher: ForwardProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
     const named = parseAbsoluteTarget(req.url ?? '')
     if (named !== undefined) {
       const headers = withHost(req.rawHeaders, new URL(named.origin).host)
       return this.#forward(watcher, { ...named, headers }, req, res)
     }
-    const why = 'this is a forward proxy: a request must name the whole URL'
+    const why = 'this is a forward proxy: a request must contain the whole URL'
     watcher.refused(why)
     req.resume()
     sendErrorResponse(res, 400, why)
@@ -104,7 +102,7 @@ export class ForwardProxy {
       url: new URL(named.origin),
       added: [],
       host: undefined,
-      rewritesEndpoint: false,
+      rewriterFor: () => undefined,
     }
     this.#exchanges.start(new ProxiedExchange(upstream, line, watch(line)), req, res)
   }
@@ -138,7 +136,7 @@ export class ForwardProxy {
       })
       this.#serveTunnel(inside, `https://${to.authority}`)
     } catch {
-      socket.destroy() // the client left meanwhile, or no certificate can name such a host
+      socket.destroy() // the client has left, or no certificate can be made for such a host
     }
   }
 
@@ -149,21 +147,21 @@ export class ForwardProxy {
 
   #track(socket: Socket): void {
     this.#sockets.add(socket)
-    socket.on('error', () => {}) // whoever left is noticed by the close
+    socket.on('error', () => {}) // a client that left is noticed by the close
     socket.on('close', () => this.#sockets.delete(socket))
   }
 }
 
-/** A host and a port, as CONNECT names them. */
+/** The target of a CONNECT request. */
 export interface HostAndPort {
-  /** Without brackets. */
+  /** The host name, without the brackets around an IPv6 address. */
   readonly host: string
   readonly port: number
-  /** Both, as a URL has them. */
+  /** Host and port in the form in which a URL contains them. */
   readonly authority: string
 }
 
-/** Reads what a client asks of a forward proxy: a whole URL. The path stays as it is spelled. */
+/** Parses the request target of a forward proxy, which is a whole URL. The path keeps its spelling. */
 export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
   const found = /^https?:\/\/[^/?#]+([^#]*)/i.exec(target)
   if (found === null || !URL.canParse(target)) return undefined
@@ -171,7 +169,7 @@ export function parseAbsoluteTarget(target: string): { origin: string; path: str
   return { origin: new URL(target).origin, path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** Reads what follows CONNECT. */
+/** Parses the target of a CONNECT request. */
 export function parseConnectTarget(text: string): HostAndPort | undefined {
   const found = /^(\[[0-9a-f:.]+\]|[^\s/?#@:[\]]+):(\d{1,5})$/i.exec(text)
   if (found === null || !URL.canParse(`http://${text}`)) return undefined
@@ -179,9 +177,9 @@ export function parseConnectTarget(text: string): HostAndPort | undefined {
   return port === 0 ? undefined : { host: found[1]!.replaceAll(/[[\]]/g, ''), port, authority: text }
 }
 
-/** Looks at the first byte that a client sends, and leaves it where it is. */
+/** Reads the first byte that a client sends, without consuming it. */
 function peekFirstByte(socket: Socket, then: (byte: number) => void): void {
-  const leave = (): void => void socket.end() // without a word
+  const leave = (): void => void socket.end() // the client left without sending anything
   const look = (): void => {
     const chunk = socket.read() as Buffer | null
     if (chunk === null) return
@@ -191,7 +189,7 @@ function peekFirstByte(socket: Socket, then: (byte: number) => void): void {
   socket.on('readable', look).on('end', leave)
 }
 
-/** Hands everything on, both ways; either side may end its half first. */
+/** Forwards bytes in both directions. Either side may close its direction first. */
 function tunnelBytes(socket: Socket, { host, port }: HostAndPort, onError: (why: string) => void): Socket {
   const out = connect({ host, port, noDelay: true, allowHalfOpen: true })
   out.on('error', (error) => {
@@ -203,7 +201,7 @@ function tunnelBytes(socket: Socket, { host, port }: HostAndPort, onError: (why:
   return out
 }
 
-/** Talks TLS to the client in the place of its server. */
+/** Completes the TLS handshake with the client in place of its server. */
 function terminateTls(socket: Socket, secureContext: SecureContext): TLSSocket {
   const inside = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
   inside.on('error', () => socket.destroy())

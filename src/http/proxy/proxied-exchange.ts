@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type HttpExchange, requestHead } from '../client/connection.ts'
-import type { HttpClient } from '../client/http-client.ts'
+import { type HttpExchange, requestHead, type HttpClient } from '../client/http-client.ts'
 import type { HttpResponseHead } from '../client/response-reader.ts'
 import {
   type AddedHeader,
   endToEndHeaders,
   findHeader,
-  isEventStream,
   type RawHeaders,
   withAddedHeaders,
 } from '../headers.ts'
-import { endpointRewriter, type EndpointRewriter } from './endpoint-rewrite.ts'
-import { sendErrorResponse } from '../server/served-exchange.ts'
+import { sendErrorResponse } from '../server/http-server.ts'
 
 /** Observes one exchange. None of its functions may throw. */
 export interface ExchangeWatcher {
@@ -36,6 +33,21 @@ export interface RequestLine {
   readonly origin?: string
 }
 
+/** Observes the requests of a proxy. */
+export interface ProxyWatcher {
+  readonly watch: (request: RequestLine) => ExchangeWatcher
+  /** The proxy rejected a request by itself. */
+  readonly refused: (why: string) => void
+}
+
+/** Changes the body of a response while it is forwarded. */
+export interface ResponseRewriter {
+  /** Returns the bytes that can be forwarded now. */
+  readonly next: (chunk: Uint8Array) => Uint8Array
+  /** Returns the bytes that were held back until the end of the body. */
+  readonly end: () => Uint8Array
+}
+
 /** The server behind a proxy. */
 export interface Upstream {
   readonly client: HttpClient
@@ -44,8 +56,8 @@ export interface Upstream {
   readonly added: readonly AddedHeader[]
   /** Replaces the `Host` of the client; undefined if that is kept. */
   readonly host: string | undefined
-  /** Clients of a reverse proxy must find the endpoint of a legacy server at the proxy. */
-  readonly rewritesEndpoint: boolean
+  /** Returns undefined if the body of this response is forwarded unchanged. */
+  readonly rewriterFor: (request: RequestLine, headers: RawHeaders) => ResponseRewriter | undefined
 }
 
 /** One exchange on its way through a proxy. */
@@ -145,15 +157,9 @@ export class ProxiedExchange {
     if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
     res.on('drain', () => this.#out?.resume())
     const body = new WatchedBody(headers, watcher, () => void (this.#isFinished = true))
-    return new RelayedResponse(res, body, this.#rewriter(headers), () => this.#out?.pause())
-  }
-
-  #rewriter(headers: RawHeaders): EndpointRewriter | undefined {
-    if (!this.#upstream.rewritesEndpoint) return undefined
-    if (this.#request.method !== 'GET' || findHeader(headers, 'content-encoding') !== undefined)
-      return undefined
-    if (!isEventStream(headers)) return undefined
-    return endpointRewriter(this.#upstream.url.origin, `http://${findHeader(this.#request.headers, 'host')}`)
+    return new RelayedResponse(res, body, this.#upstream.rewriterFor(this.#request, headers), () =>
+      this.#out?.pause(),
+    )
   }
 }
 
@@ -196,7 +202,7 @@ class WatchedBody {
   }
 }
 
-/** Hands the body of a request on as it comes. A slow server slows the client down. */
+/** Forwards the body of a request as it arrives. A slow server slows the client down. */
 function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: WatchedBody): void {
   req.on('data', (chunk: Buffer) => {
     if (!out.write(shortAsText(chunk))) req.pause()
@@ -206,20 +212,20 @@ function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: Watched
     out.end()
     body.end()
   })
-  req.on('error', () => {}) // the close of the response tells that the client left
+  req.on('error', () => {}) // that the client left is seen when the response is closed
 }
 
-/** Hands the body of a response on as it comes. */
+/** Forwards the body of a response as it arrives. */
 class RelayedResponse {
   readonly #res: ServerResponse
   readonly #body: WatchedBody
-  readonly #rewriter: EndpointRewriter | undefined
+  readonly #rewriter: ResponseRewriter | undefined
   readonly #pause: () => void
 
   constructor(
     res: ServerResponse,
     body: WatchedBody,
-    rewriter: EndpointRewriter | undefined,
+    rewriter: ResponseRewriter | undefined,
     pause: () => void,
   ) {
     this.#res = res

@@ -1,68 +1,65 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { HostCheck, isLoopback } from '../host-check.ts'
+import { HttpClient } from '../client/http-client.ts'
+import { type AddedHeader, findHeader, isEventStream, type RawHeaders } from '../headers.ts'
+import { bareHost, HostCheck, isLoopback } from '../hosts.ts'
+import { createHttpServer, type ListenAddress, listenOn, sendErrorResponse } from '../server/http-server.ts'
 import {
-  ProxiedExchange,
-  type ExchangeWatcher,
-  type RequestLine,
   OpenExchanges,
+  ProxiedExchange,
+  type ProxyWatcher,
+  type RequestLine,
+  type ResponseRewriter,
   type Upstream,
 } from './proxied-exchange.ts'
-import { createHttpServer, listenOn, type ListenAddress } from '../server/listen.ts'
-import { sendErrorResponse } from '../server/served-exchange.ts'
-import type { AddedHeader } from '../headers.ts'
-import { bareHost } from '../server-url.ts'
-import { HttpClient } from '../client/http-client.ts'
 
 interface ReverseProxyOptions {
   readonly url: URL
   readonly listen: ListenAddress
   /** Headers that are added to every request. */
-  readonly added?: readonly AddedHeader[]
-}
-
-export interface ProxyWatcher {
-  readonly watch: (request: RequestLine) => ExchangeWatcher
-  readonly refused: (why: string) => void
+  readonly added: readonly AddedHeader[]
 }
 
 /**
- * A reverse proxy that changes nothing: heads keep their spelling and order, bodies pass as they come. Nothing is ever
- * sent to the server twice, and when one side leaves, the other is told at once.
+ * A reverse proxy that changes nothing: heads keep their spelling and order, and bodies are forwarded as they arrive. No
+ * request is sent to the server twice. When one side disconnects, the other side is disconnected at once.
  */
 export class ReverseProxy {
-  readonly #options: ReverseProxyOptions
+  readonly #listen: ListenAddress
   readonly #upstream: Upstream
   readonly #server: Server = createHttpServer()
   readonly #hostCheck: HostCheck
   readonly #exchanges = new OpenExchanges()
   #closed: Promise<void> | undefined
 
-  constructor(options: ReverseProxyOptions) {
-    this.#options = options
-    const { url, added = [] } = options
-    // A server on this machine checks the Host that its client sent; a server elsewhere must see its own.
-    const host = isLoopback(bareHost(url)) ? undefined : url.host
-    this.#upstream = { client: new HttpClient(), url, added, host, rewritesEndpoint: true }
-    this.#hostCheck = new HostCheck(options.listen.host)
+  constructor({ url, listen, added }: ReverseProxyOptions) {
+    this.#listen = listen
+    this.#hostCheck = new HostCheck(listen.host)
+    this.#upstream = {
+      client: new HttpClient(),
+      url,
+      added,
+      // A server on this machine checks the Host that its client sent; a server elsewhere must see its own.
+      host: isLoopback(bareHost(url)) ? undefined : url.host,
+      rewriterFor: (request, headers) => endpointRewriterFor(url, request, headers),
+    }
   }
 
-  /** Begins to listen, and says where; `begin` is called before the first request can come, and only when listening is possible. */
+  /** Starts to listen. `begin` is called only if that succeeds, and before the first request can arrive. */
   async listen<Watcher extends ProxyWatcher>(
     begin: () => Watcher,
   ): Promise<{ origin: string; watcher: Watcher }> {
-    const origin = await listenOn(this.#server, this.#options.listen)
+    const origin = await listenOn(this.#server, this.#listen)
     const watcher = begin()
     this.#server.on('request', (req, res) => this.#forward(watcher, req, res))
     return { origin, watcher }
   }
 
-  /** Ends open exchanges and stops to listen; may be called twice. */
+  /** Ends open exchanges and stops listening. May be called more than once. */
   close(): Promise<void> {
     this.#closed ??= new Promise((resolve) => {
       this.#exchanges.stop()
       this.#server.close(() => resolve())
-      // In the next round, so that the ends of streams are on their way.
-      setImmediate(() => this.#server.closeAllConnections())
+      setImmediate(() => this.#server.closeAllConnections()) // after the ends of streams were sent
       this.#upstream.client.close()
     })
     return this.#closed
@@ -83,9 +80,62 @@ export class ReverseProxy {
   }
 }
 
-/** A client may name the whole URL, as it would to a forward proxy. */
+/** A client may send the whole URL, as it would to a forward proxy. */
 function pathOfRequestTarget(target: string): string {
   if (target.startsWith('/') || !URL.canParse(target)) return target
   const { pathname, search } = new URL(target)
   return pathname + search
+}
+
+function endpointRewriterFor(
+  server: URL,
+  request: RequestLine,
+  headers: RawHeaders,
+): ResponseRewriter | undefined {
+  if (request.method !== 'GET' || !isEventStream(headers)) return undefined
+  if (findHeader(headers, 'content-encoding') !== undefined) return undefined
+  return endpointRewriter(server.origin, `http://${findHeader(request.headers, 'host')}`)
+}
+
+const NOTHING = Buffer.alloc(0)
+const ENDPOINT_START = /^\uFEFF?event: ?endpoint\r?\n/
+const ENDPOINT_EVENT = /^\uFEFF?event: ?endpoint(\r?\n)data: ?([^\r\n]*)\1\1/
+const MAX_HELD_LENGTH = 8192
+
+/**
+ * Replaces the origin of the endpoint that a legacy HTTP+SSE server names, because clients refuse an endpoint of another
+ * origin than the stream's. The endpoint can only be the first event, so bytes are held back only while they look like the
+ * start of that event. A relative endpoint stays unchanged.
+ */
+export function endpointRewriter(from: string, to: string): ResponseRewriter {
+  let held: Buffer | undefined = NOTHING
+  const release = (bytes: Uint8Array): Uint8Array => {
+    held = undefined
+    return bytes
+  }
+  return {
+    next(chunk) {
+      if (held === undefined) return chunk
+      held = Buffer.concat([held, chunk])
+      const text = held.toString('latin1').replace('\u00EF\u00BB\u00BF', '\uFEFF')
+      if (ENDPOINT_EVENT.test(text)) return release(rewriteEndpoint(held, from, to))
+      return mayBecomeEndpoint(text) ? NOTHING : release(held)
+    },
+    end: () => release(held ?? NOTHING),
+  }
+}
+
+function mayBecomeEndpoint(text: string): boolean {
+  if (text.length > MAX_HELD_LENGTH) return false
+  if (ENDPOINT_START.test(text)) return !/\r?\n\r?\n/.test(text)
+  return ['event: endpoint\r\n', 'event:endpoint\r\n'].some((opening) => opening.startsWith(text))
+}
+
+function rewriteEndpoint(bytes: Buffer, from: string, to: string): Uint8Array {
+  const data = /data: ?/.exec(bytes.toString('latin1'))
+  const start = (data?.index ?? 0) + (data?.[0].length ?? 0)
+  const isAbsolute = bytes.subarray(start, start + from.length).toString('latin1') === from
+  const next = String.fromCharCode(bytes[start + from.length] ?? 0)
+  if (!isAbsolute || !'/?\r\n'.includes(next)) return bytes
+  return Buffer.concat([bytes.subarray(0, start), Buffer.from(to), bytes.subarray(start + from.length)])
 }

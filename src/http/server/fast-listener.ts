@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../headers.ts'
 import { FastResponse } from './fast-response.ts'
-import type { ServedHandler } from './served-exchange.ts'
+import type { ServedHandler } from './http-server.ts'
 
 /** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's. */
 export class FastListener {

@@ -1,6 +1,6 @@
 import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
-import type { ServedResponse } from './served-exchange.ts'
+import type { ServedResponse } from './http-server.ts'
 
 interface FastResponseOptions {
   readonly socket: Socket

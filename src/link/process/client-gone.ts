@@ -1,12 +1,12 @@
 import { fstatSync, writeSync } from 'node:fs'
 
-/** Whether the process that talks to us over stdin and stdout is known to be gone; that it closed our input proves nothing. */
+/** Returns a function that checks whether the client on stdin and stdout is gone. That it closed our input does not prove this. */
 export function clientGoneCheck(): () => boolean {
   const parent = process.ppid
   return () => process.ppid !== parent || process.stdout.destroyed || isPeerClosed(1)
 }
 
-/** Programs in Node hold sockets where others hold pipes. A socket answers a write of nothing with whether its other end is there. */
+/** Clients in Node connect us with sockets, others with pipes. Writing zero bytes to a socket fails if its other end is closed. */
 function isPeerClosed(fd: number): boolean {
   if (process.platform === 'win32') return false
   try {

@@ -4,8 +4,7 @@ import { monotonicNow } from '../../link/process/monotonic-clock.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { BoundedBytes } from '../../protocol/sse.ts'
 import type { HttpFrame } from '../../tape/frame.ts'
-import { encodeEventMembers, redactHeaderList } from '../frame-payloads.ts'
-import { bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
+import { encodeEventMembers, redactHeaderList, bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
 import type { TapeLog } from '../tape-log.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
-import { isLoopback } from '../../http/host-check.ts'
+import { isLoopback } from '../../http/hosts.ts'
 import { writeBundle, type CaFiles } from '../../store/ca-files.ts'
 
 export interface ProxyEnvironmentOptions {

@@ -5,28 +5,26 @@ import {
   type HostAndPort,
 } from '../../http/proxy/forward-proxy.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
-import { type TapeServer, pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
-import { forwardHeader } from '../tape-header.ts'
-import { serverNameFromUrl } from '../server-name.ts'
-import { ExchangeRecorder } from './exchange-recorder.ts'
+import { pickLabels, type TapeLabelOptions, type TapeServer } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
 import { openRedaction, type RecordingRedaction, type RedactOption } from '../redaction.ts'
-import { type RecordingSummary, TapeLog } from '../tape-log.ts'
-import type { RecordingRules } from '../limits.ts'
+import { serverNameFromUrl } from '../tape-header.ts'
+import { type RecordingRules, type RecordingSummary, TapeLog } from '../tape-log.ts'
+import { ExchangeRecorder } from './exchange-recorder.ts'
 
 interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
-  /** The tape file; an existing one is never written over. */
+  /** The tape file. An existing one is never overwritten. */
   readonly tape: string
-  /** What to call every server on the tape; otherwise each is called by its host. */
+  /** The name of every server on the tape; by default each is named after its host. */
   readonly server: string | undefined
   readonly maxMessageBytes: number
-  /** How secrets are treated; by default they are replaced by stand-ins. */
+  /** How secrets are treated; by default they are replaced by placeholders. */
   readonly redact?: RedactOption
-  /** Told of every tape that is begun. */
+  /** Called for each new tape. */
   readonly onTape?: ((path: string) => void) | undefined
-  /** Told in words of a request that has had no answer for `pendingMs`. */
-  readonly onPending?: (words: string) => void
-  /** What the user should know, said once a host. */
+  /** Called with a text for the user when a request has had no response for `pendingMs`. */
+  readonly onPending?: (text: string) => void
+  /** Called once for each host that cannot be recorded. */
   readonly onNotice: (notice: ForwardProxyNotice) => void
 }
 
@@ -35,76 +33,80 @@ export interface ForwardProxyNotice {
   readonly host: string
 }
 
-/** A forward proxy that waits for its clients. */
+/** A forward proxy that listens for clients. */
 interface ForwardProxyRecording {
-  /** What clients are to be given as their proxy. */
+  /** The proxy URL for clients. */
   readonly proxy: string
-  /** Undefined when the tape could not be made; then `failure` says why. */
+  /** The path of the tape. Undefined if it could not be created; `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
-  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  /** Why the user's redaction key could not be read. The tape then uses a temporary key. */
   readonly keyTrouble: string | undefined
-  /** Whether any client has named a server yet. */
+  /** Whether a client has used the proxy yet. */
   readonly isUsed: () => boolean
-  /** Ends what is under way and finishes the tape; may be called twice. */
+  /** Ends open exchanges and finishes the tape. May be called more than once. */
   readonly close: () => Promise<RecordingSummary>
 }
 
-/** Stands between clients and whatever servers they name, and makes a tape. */
+/** Records every server that clients name, through a forward proxy. */
 export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
   const redaction = openRedaction(options.redact, options)
   const proxy = new ForwardProxy(options)
-  const begin = (): ForwardProxyRecorder => new ForwardProxyRecorder(options, redaction)
-  const { origin, watcher } = await proxy.listen(begin)
-  const { log } = watcher.tape
-  const close = async (): Promise<RecordingSummary> => {
-    await proxy.close()
-    return watcher.finish()
-  }
+  const { origin, watcher } = await proxy.listen(() => new ForwardProxyRecorder(options, redaction))
+  const { log } = watcher.exchanges
   return {
     proxy: origin,
     tape: log.path,
     failure: log.failure,
     keyTrouble: redaction.trouble,
     isUsed: () => watcher.isUsed,
-    close,
+    close: async () => {
+      await proxy.close()
+      return watcher.finish()
+    },
   }
 }
 
-/** Names the servers as they come up, and tells what could not be looked at. */
+/** Adds each server to the tape when a client first names it, and reports hosts that cannot be recorded. */
 class ForwardProxyRecorder implements ForwardProxyWatcher {
-  readonly tape: ExchangeRecorder
+  readonly exchanges: ExchangeRecorder
   readonly #onNotice: RecordForwardProxyOptions['onNotice']
   readonly #seen = new Set<string>()
   readonly #servers = new Map<string, TapeServer>()
 
   constructor(options: RecordForwardProxyOptions, { redactor, vault }: RecordingRedaction) {
-    const { tape: path, server, maxMessageBytes, limits, onTape } = options
-    const labels = pickLabels(options)
-    const header = (started: Date): ReturnType<typeof forwardHeader> =>
-      forwardHeader({ started, server, servers: Object.fromEntries(this.#servers), labels })
-    const log = new TapeLog({ path, header, redactor, vault, ...(limits && { limits }), onTape })
-    this.tape = new ExchangeRecorder({
+    const { server } = options
+    this.#onNotice = options.onNotice
+    const log = new TapeLog({
+      path: options.tape,
+      // Most servers are not known yet; each gets a `server` event. A further tape has the known ones in its header.
+      servers: () =>
+        server === undefined ? Object.fromEntries(this.#servers) : { [server]: { transport: 'http' } },
+      labels: pickLabels(options),
+      limits: options.limits,
+      onTape: options.onTape,
+      redactor,
+      vault,
+    })
+    this.exchanges = new ExchangeRecorder({
       log,
       server: (line) => server ?? serverNameOf(line),
-      maxBytes: maxMessageBytes,
+      maxBytes: options.maxMessageBytes,
       cutBytes: options.cutBytes,
       filter: messageFilterFor(options, log),
     })
-    this.#onNotice = options.onNotice
   }
 
   readonly watch = (line: RequestLine): ReturnType<ExchangeRecorder['watch']> => {
     this.#registerServer(line)
-    return this.tape.watch(line)
+    return this.exchanges.watch(line)
   }
 
-  /** A tape that a limit begins later has in its header what had joined before. */
   #registerServer(line: RequestLine): void {
     const name = serverNameOf(line)
     if (line.origin === undefined || name === undefined || !this.#isFirstTime(`server ${line.origin}`)) return
     const info = { transport: 'http', url: line.origin }
-    this.tape.event('server', info, line)
+    this.exchanges.event('server', info, line)
     this.#servers.set(name, info)
   }
 
@@ -114,21 +116,21 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
 
   finish(): Promise<RecordingSummary> {
     const names = [...this.#servers.keys()]
-    return this.tape.finish(names.length === 0 ? '' : `,"servers":${JSON.stringify(names)}`)
+    return this.exchanges.finish(names.length === 0 ? '' : `,"servers":${JSON.stringify(names)}`)
   }
 
-  readonly refused = (why: string): void => this.tape.refused(why)
+  readonly refused = (why: string): void => this.exchanges.refused(why)
 
   readonly tunnelled = (to: HostAndPort): void => this.#notice('tunnelled', to)
 
   readonly distrusted = (to: HostAndPort): void => this.#notice('distrusted', to)
 
   readonly unreachable = ({ authority }: HostAndPort, why: string): void =>
-    this.tape.event('unreachable', { host: authority, why })
+    this.exchanges.event('unreachable', { host: authority, why })
 
   #notice(kind: ForwardProxyNotice['kind'], { authority }: HostAndPort): void {
     if (!this.#isFirstTime(`${kind} ${authority}`)) return
-    this.tape.event(kind, { host: authority })
+    this.exchanges.event(kind, { host: authority })
     this.#onNotice({ kind, host: authority })
   }
 

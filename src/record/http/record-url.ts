@@ -1,34 +1,33 @@
-import { isLoopback } from '../../http/host-check.ts'
+import { isLoopback, parseServerUrl } from '../../http/hosts.ts'
 import { ReverseProxy } from '../../http/proxy/reverse-proxy.ts'
-import { parseServerUrl } from '../../http/server-url.ts'
 import { openRedaction } from '../redaction.ts'
 import type { RecordingSummary } from '../tape-log.ts'
 import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
 
 export interface RecordHttpOptions extends RecordUrlOptions {
-  /** Where to wait for the client: a free port of this machine, unless told otherwise. */
+  /** The address to listen on; by default a free port of 127.0.0.1. */
   readonly listen?: { readonly host: string; readonly port: number }
 }
 
-/** A recorder that waits for its client. */
+/** A recorder that listens for clients. */
 export interface HttpRecording {
-  /** What the client is to be given in place of the server's URL. */
+  /** The URL to give to the client instead of the server's. */
   readonly url: string
-  /** Undefined when the tape could not be made; then `failure` says why. */
+  /** The path of the tape. Undefined if it could not be created; `failure` says why. */
   readonly tape: string | undefined
   readonly failure: string | undefined
-  /** Why the tape has a redaction key of its own, which is forgotten: the user's could not be read. */
+  /** Why the user's redaction key could not be read. The tape then uses a temporary key. */
   readonly keyTrouble: string | undefined
-  /** Whether other machines can reach it. */
+  /** Whether other machines can reach the recorder. */
   readonly isOpen: boolean
-  /** Ends what is under way and finishes the tape; may be called twice. */
+  /** Ends open exchanges and finishes the tape. May be called more than once. */
   readonly close: () => Promise<RecordingSummary>
 }
 
 const DEFAULT_LISTEN = { host: '127.0.0.1', port: 0 }
 
 /**
- * Stands between clients and a server at a URL, and makes a tape.
+ * Records a server at a URL through a reverse proxy.
  *
  * @example
  * const recording = await recordHttp({ url: 'https://host/mcp', tape: 'a.tape.jsonl' })

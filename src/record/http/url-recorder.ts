@@ -1,58 +1,61 @@
 import type { AddedHeader } from '../../http/headers.ts'
-import { httpHeader } from '../tape-header.ts'
-import { ExchangeRecorder } from './exchange-recorder.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
 import type { RecordingRedaction, RedactOption } from '../redaction.ts'
-import { serverNameFromUrl } from '../server-name.ts'
-import { TapeLog } from '../tape-log.ts'
-import type { RecordingRules } from '../limits.ts'
+import { serverNameFromUrl } from '../tape-header.ts'
+import { type RecordingRules, TapeLog } from '../tape-log.ts'
+import { ExchangeRecorder } from './exchange-recorder.ts'
 
-/** What is said of the tape of a server at a URL, whoever its client is. */
+/** Options for recording a server at a URL, through a proxy or a bridge. */
 export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
-  /** The server, as its client would name it. */
+  /** The URL that the client would use for the server. */
   readonly url: string
-  /** The tape file; an existing one is never written over. */
+  /** The tape file. An existing one is never overwritten. */
   readonly tape: string
-  /** What to call the server on the tape. */
+  /** The name of the server on the tape; by default its host. */
   readonly server?: string
-  /** The longest message that is taped. */
+  /** The longest message that is recorded. */
   readonly maxMessageBytes?: number
-  /** Headers that are added to every request, in place of the client's of the same name: a token that the client does not have. They do not reach the tape. */
+  /** Headers that are added to every request, such as a token that the client does not have. They replace the client's headers of the same name, and are not recorded. */
   readonly headers?: Readonly<Record<string, string>>
-  /** How secrets are treated; by default they are replaced by stand-ins. */
+  /** How secrets are treated; by default they are replaced by placeholders. */
   readonly redact?: RedactOption
-  /** Told when the server answers with status 401: a client cannot run OAuth through the recorder. */
+  /** Called when the server responds with status 401: a client cannot run OAuth through the recorder. */
   readonly onChallenge?: () => void
-  /** Told of every tape that is begun. */
+  /** Called for each new tape. */
   readonly onTape?: ((path: string) => void) | undefined
-  /** Told in words of a request that has had no answer for `pendingMs`. */
-  readonly onPending?: (words: string) => void
+  /** Called with a text for the user when a request has had no response for `pendingMs`. */
+  readonly onPending?: (text: string) => void
 }
 
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
-/** Begins the tape of a server at a URL. */
+/** Starts the tape of a server at a URL. */
 export function createUrlRecorder(
   options: RecordUrlOptions,
   url: URL,
   { redactor, vault }: RecordingRedaction,
 ): ExchangeRecorder {
-  const { tape: path, limits, cutBytes, onTape, onChallenge } = options
   const server = options.server ?? serverNameFromUrl(url)
-  const header = (started: Date): ReturnType<typeof httpHeader> =>
-    httpHeader({ started, server, url: url.href, labels: pickLabels(options) })
-  // They are not taped, but the server may repeat them.
+  // The added headers are not recorded, but the server may repeat their values.
   for (const { name, value } of addedHeadersOf(options)) redactor?.learnHeader(name, value)
-  const log = new TapeLog({ path, header, redactor, vault, onTape, ...(limits && { limits }) })
+  const log = new TapeLog({
+    path: options.tape,
+    servers: () => ({ [server]: { transport: 'http', url: url.href } }),
+    labels: pickLabels(options),
+    limits: options.limits,
+    onTape: options.onTape,
+    redactor,
+    vault,
+  })
   return new ExchangeRecorder({
     log,
     server: () => server,
     url,
     maxBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
-    cutBytes,
+    cutBytes: options.cutBytes,
     filter: messageFilterFor(options, log),
-    onChallenge,
+    onChallenge: options.onChallenge,
   })
 }
 

@@ -1,4 +1,4 @@
-import { parseServerUrl } from '../../http/server-url.ts'
+import { parseServerUrl } from '../../http/hosts.ts'
 import type { ExchangeWatcher, RequestLine, BodyWatcher } from '../../http/proxy/proxied-exchange.ts'
 import type { Recording } from '../recording.ts'
 

@@ -1,12 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../../errors.ts'
 import { DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
-import { startServer, type ProcessExit, serverStartError } from '../../link/process/start.ts'
-import { stdioHeader } from '../tape-header.ts'
+import { startServer, type ProcessExit, serverStartError } from '../../link/process/server-process.ts'
+import { serverName, stdioServer } from '../tape-header.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
-import { openRedaction, type RecordingRedaction, type RedactOption } from '../redaction.ts'
+import { openRedaction, type RedactOption } from '../redaction.ts'
 import { relay } from './relay.ts'
-import { serverName } from '../server-name.ts'
 import { StdioRecorder } from './stdio-recorder.ts'
 import { type RecordingSummary, TapeLog } from '../tape-log.ts'
 
@@ -32,7 +31,7 @@ export interface RecordingResult extends RecordingSummary {
 }
 
 /**
- * Records one session after the other over streams of the caller.
+ * Records stdio sessions, one after the other, over streams of the caller.
  *
  * @example
  * const recorder = new Recorder()
@@ -67,42 +66,34 @@ export class Recorder {
 }
 
 async function recordSession(options: RecorderOptions, stop: AbortSignal): Promise<RecordingResult> {
-  const { command, client, cwd, env, redact } = options
-  const redaction = openRedaction(redact, options)
-  const server = await startServer(command, { ...(cwd !== undefined && { cwd }), ...(env && { env }) })
+  const { command, tape, client, cwd, env, onClientMessage, onServerMessage } = options
+  const name = options.server ?? serverName(command)
+  const { redactor, vault } = openRedaction(options.redact, options)
+  const server = await startServer(command, { cwd, env })
   const { pid } = server
   if (pid === undefined) throw await serverStartError(server)
-  const log = openTapeLog(options, redaction)
+  const log = new TapeLog({
+    path: tape,
+    servers: () => ({ [name]: stdioServer(command, env ?? process.env) }),
+    labels: pickLabels(options),
+    redactor,
+    vault,
+  })
+  const isWatched = onClientMessage !== undefined || onServerMessage !== undefined
+  const recorder = new StdioRecorder({
+    log,
+    server: name,
+    maxLineBytes: DEFAULT_MAX_LINE_BYTES,
+    onMessage: isWatched
+      ? (dir, text) => (dir === 'c2s' ? onClientMessage : onServerMessage)?.(text)
+      : undefined,
+  })
   const side = {
     input: client.input,
     output: client.output,
     errors: () => client.errors ?? process.stderr,
     isGone: () => client.output.destroyed || stop.aborted,
   }
-  const recorder = createStdioRecorder(options, log)
   const exit = await relay({ server, pid, client: side, recorder, stop })
   return { exit, ...(await log.finish()) }
-}
-
-function openTapeLog(options: RecorderOptions, { redactor, vault }: RecordingRedaction): TapeLog {
-  const { command, tape, env = process.env, server = serverName(command) } = options
-  const labels = pickLabels(options)
-  return new TapeLog({
-    path: tape,
-    header: (started) => stdioHeader({ started, server, command, env, labels }),
-    redactor,
-    vault,
-  })
-}
-
-function createStdioRecorder(options: RecorderOptions, log: TapeLog): StdioRecorder {
-  const { command, onClientMessage, onServerMessage } = options
-  return new StdioRecorder({
-    log,
-    server: options.server ?? serverName(command),
-    maxLineBytes: DEFAULT_MAX_LINE_BYTES,
-    ...((onClientMessage ?? onServerMessage) && {
-      onMessage: (dir, text) => (dir === 'c2s' ? onClientMessage : onServerMessage)?.(text),
-    }),
-  })
 }

@@ -1,7 +1,12 @@
-import { monotonicNow, sleep } from '../../link/process/monotonic-clock.ts'
 import type { Readable, Writable } from 'node:stream'
-import { FORWARDED_SIGNALS, type ProcessExit, type ServerProcess } from '../../link/process/start.ts'
-import { endServer } from '../../link/process/end.ts'
+import { monotonicNow, sleep } from '../../link/process/monotonic-clock.ts'
+import {
+  endServer,
+  FORWARDED_SIGNALS,
+  type ProcessExit,
+  type ServerProcess,
+} from '../../link/process/server-process.ts'
+import { idKey, cancelledId, type Direction, type Message } from '../../protocol/message.ts'
 import { startPump, type Pump } from './pump.ts'
 import type { StdioRecorder } from './stdio-recorder.ts'
 
@@ -180,13 +185,29 @@ class SessionStreams {
     const { path } = this.#options.recorder
     if (path === undefined || !this.#isServerRunning) return false
     if (this.#unanswered?.readAt !== this.#lastOutputAt)
-      this.#unanswered = { readAt: this.#lastOutputAt, count: unansweredOn(path) }
+      this.#unanswered = { readAt: this.#lastOutputAt, count: countUnanswered(path).catch(() => 0) }
     return (await this.#unanswered.count) > 0
   }
 }
 
-/** Loaded on demand, because it is rarely needed and the recorder must start fast. */
-async function unansweredOn(path: string): Promise<number> {
-  const { countUnanswered } = await import('./unanswered-requests.ts')
-  return countUnanswered(path).catch(() => 0)
+/** Counts the requests of the client that have no response yet, on a tape that is still being written. */
+async function countUnanswered(path: string): Promise<number> {
+  const { openTape } = await import('../../store/file/read.ts') // rarely needed, and the recorder must start fast
+  const unanswered = new Set<string>()
+  const tape = await openTape(path)
+  for await (const frame of tape.frames()) {
+    if (frame.kind !== 'message') continue
+    const { dir, message } = frame
+    for (const item of message.kind === 'batch' ? message.items : [message])
+      updateUnanswered(unanswered, dir, item)
+  }
+  return unanswered.size
+}
+
+function updateUnanswered(unanswered: Set<string>, dir: Direction, message: Message): void {
+  if (dir === 'c2s' && message.kind === 'request') unanswered.add(idKey(message.id))
+  if (dir === 's2c' && message.kind === 'response' && message.id !== null)
+    unanswered.delete(idKey(message.id))
+  const cancelled = dir === 'c2s' ? cancelledId(message) : undefined
+  if (cancelled !== undefined) unanswered.delete(idKey(cancelled))
 }

@@ -1,32 +1,42 @@
 import { StringDecoder } from 'node:string_decoder'
 import { toAsciiJson } from '../../json/parse.ts'
+import { type Line, LineSplitter } from '../../protocol/lines.ts'
 import type { Direction } from '../../protocol/message.ts'
-import { encodeEventMembers, encodeMembers } from '../frame-payloads.ts'
-import type { MessageFilter } from '../message-filter.ts'
+import {
+  encodeEventMembers,
+  encodeMembers,
+  type FramePlace,
+  framePlace,
+  FrameWriter,
+  textOf,
+} from '../frame-writer.ts'
+import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
 import type { TapeLog } from '../tape-log.ts'
-import { LineRecorder } from './line-recorder.ts'
+import type { Redactor } from '../../redact/redactor.ts'
+import { PrivateKeyLines } from '../../redact/rules/private-key.ts'
 
 interface StdioRecorderOptions {
   readonly log: TapeLog
   /** The name of the server on the tape. */
   readonly server: string
-  /** The number of this link among the links to that server on the tape; by default 1. */
+  /** The number of this session among the sessions with that server on the tape; by default 1. */
   readonly conn?: number
   readonly maxLineBytes: number
-  readonly onMessage?: (dir: Direction, text: string) => void
-  readonly filter?: MessageFilter
+  readonly onMessage?: ((dir: Direction, text: string) => void) | undefined
+  /** Decides which messages are recorded. Without it all are, and lines are not parsed. */
+  readonly filter?: MessageFilter | undefined
   /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
 }
 
-/** Records one direction of a link. The functions can be passed on by themselves. */
+/** Records one direction of a session. */
 interface DirectionRecorder {
   /** Records a chunk, and hands it on in the same tick. */
   readonly pass: (chunk: Uint8Array, handOn: () => void) => void
   readonly end: () => void
 }
 
-/** Records one session over pipes: lines of both directions, stderr and events. */
+/** Records one session over pipes: the lines of both directions (a `LineRecorder` each), stderr and events. */
 export class StdioRecorder {
   readonly #options: StdioRecorderOptions
   readonly #place: string
@@ -45,18 +55,8 @@ export class StdioRecorder {
 
   /** Returns the recorder of one direction. It hands chunks on even if there is no tape. */
   recordDirection(dir: Direction): DirectionRecorder {
-    const { log, maxLineBytes, cutBytes, onMessage, filter } = this.#options
-    if (log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
-    const origin = { scope: '', place: this.#place }
-    const lines = new LineRecorder({
-      log,
-      place: `${this.#place},"dir":"${dir}"`,
-      maxLineBytes,
-      cutBytes,
-      ...(onMessage && { onMessage: (text: string) => onMessage(dir, text) }),
-      ...(filter && { keeps: (text: string) => filter.keeps(dir, text, origin) }),
-    })
-    return { pass: (chunk, handOn) => lines.pass(chunk, handOn), end: () => lines.end() }
+    if (this.#options.log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
+    return new LineRecorder(this.#options, this.#place, dir)
   }
 
   stderr(chunk: Buffer): void {
@@ -82,6 +82,152 @@ export class StdioRecorder {
     )
   }
 }
+
+/** Records the lines of one direction, with their bytes unchanged. */
+class LineRecorder implements DirectionRecorder {
+  readonly #options: StdioRecorderOptions
+  readonly #dir: Direction
+  readonly #origin: MessageOrigin
+  readonly #place: FramePlace
+  readonly #splitter: LineSplitter
+  readonly #frames: FrameWriter
+  readonly #secrets: ChunkPrefilter | undefined
+  readonly #longBytes: number
+  readonly #keyLines = new PrivateKeyLines()
+
+  constructor(options: StdioRecorderOptions, place: string, dir: Direction) {
+    const { log, maxLineBytes, cutBytes } = options
+    this.#options = options
+    this.#dir = dir
+    this.#origin = { scope: '', place }
+    this.#place = framePlace(`${place},"dir":"${dir}"`)
+    this.#splitter = new LineSplitter({ maxBytes: maxLineBytes })
+    this.#frames = new FrameWriter(log, { unit: 'line', maxBytes: maxLineBytes, cutBytes })
+    this.#secrets = log.redactor && new ChunkPrefilter(log.redactor)
+    this.#longBytes = this.#secrets === undefined ? LONG_BYTES : LONG_TO_SCAN_BYTES
+  }
+
+  /**
+   * Records the lines that a chunk completes, and hands the chunk on in the same tick. The tape is written first, so that
+   * it contains what a peer has seen even if the recorder is killed. A chunk that takes longer to record than to hand on is
+   * handed on first: one with long or many lines, or with a possible secret.
+   */
+  readonly pass = (chunk: Uint8Array, handOn: () => void): void => {
+    const isLong = this.#splitter.pendingBytes + chunk.length > this.#longBytes
+    const lines = this.#splitter.split(chunk)
+    const isSlow = isLong || lines.length === 0 || lines.length > FEW_LINES || this.#mayContainSecrets(chunk)
+    if (isSlow) handOn()
+    this.#write(lines, chunk)
+    if (!isSlow) handOn()
+  }
+
+  /** Records what follows the last newline, when the peer has closed its output. */
+  readonly end = (): void => {
+    this.#write(this.#splitter.end(), NO_BYTES)
+  }
+
+  #mayContainSecrets(chunk: Uint8Array): boolean {
+    return this.#secrets?.scan(chunk) === true
+  }
+
+  #write(lines: readonly Line[], chunk: Uint8Array): void {
+    const { log } = this.#options
+    log.guard(() => {
+      const time = log.now()
+      this.#mayContainSecrets(chunk)
+      let written = 0
+      for (const line of lines) if (this.#writeLine(line, time)) written++
+      this.#secrets?.finishChunk(chunk)
+      log.flush()
+      log.countMessages(written)
+    })
+  }
+
+  #writeLine(line: Line, time: number): boolean {
+    const { filter, onMessage } = this.#options
+    const mayContainSecrets = this.#secrets?.mayContainSecrets(line) === true
+    if (filter !== undefined && !filter.keeps(this.#dir, textOf(line), this.#origin)) return false
+    if (!this.#frames.message(time, this.#place, line, mayContainSecrets))
+      return this.#frames.raw(time, this.#place, line, { redactText: this.#redactText() })
+    onMessage?.(this.#dir, textOf(line))
+    return true
+  }
+
+  /** A private key may be spread over several lines, of which only the first and the last are recognizable. */
+  #redactText(): ((text: string) => string) | undefined {
+    const { redactor } = this.#options.log
+    if (redactor === undefined) return undefined
+    return (text) => (this.#keyLines.isKeyLine(text) ? redactor.secret(text) : redactor.text(text))
+  }
+}
+
+const NO_BYTES = new Uint8Array(0)
+const LONG_BYTES = 128 * 1024
+/** Searching for secrets takes longer than writing. */
+const LONG_TO_SCAN_BYTES = 4 * 1024
+const FEW_LINES = 4
+
+/**
+ * Finds the lines of one direction that may contain a secret. Every byte is scanned once, when it arrives. The bytes on both
+ * sides of a cut between two chunks are scanned once more, together.
+ */
+class ChunkPrefilter {
+  readonly #redactor: Redactor
+  /** The end of the chunks before this one, if their last line continues in it. */
+  #carriedOver: Uint8Array = NO_BYTES
+  #isCarriedOverSuspect = false
+  #scanned: Uint8Array | undefined
+  #isChunkSuspect = false
+  #isFirstLine = false
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor
+  }
+
+  /** Scans a chunk, if it is not scanned yet. Returns whether one of its lines may contain a secret. */
+  scan(chunk: Uint8Array): boolean {
+    if (chunk !== this.#scanned) this.#scanNext(chunk)
+    return this.#isChunkSuspect || this.#isCarriedOverSuspect
+  }
+
+  #scanNext(chunk: Uint8Array): void {
+    this.#scanned = chunk
+    this.#isChunkSuspect = this.#redactor.mayContainSecrets(chunk)
+    if (!this.#isCarriedOverSuspect && this.#carriedOver.length > 0)
+      this.#isCarriedOverSuspect = this.#isSuspectAcrossCut(chunk)
+    this.#isFirstLine = true
+  }
+
+  /** Has to be called for each line that the chunk completes, in order. */
+  mayContainSecrets({ chunk, start, end }: Line): boolean {
+    const isFirstLine = this.#isFirstLine
+    this.#isFirstLine = false
+    if (isFirstLine && this.#isCarriedOverSuspect) return true
+    return this.#isChunkSuspect && this.#redactor.mayContainSecrets(chunk, start, end)
+  }
+
+  /** Remembers what follows the last line of the chunk. */
+  finishChunk(chunk: Uint8Array): void {
+    const rest = chunk.subarray(chunk.lastIndexOf(NEWLINE) + 1)
+    const isWhole = rest.length === chunk.length
+    const isRestSuspect = this.#isChunkSuspect && this.#redactor.mayContainSecrets(rest)
+    this.#isCarriedOverSuspect = (isWhole && this.#isCarriedOverSuspect) || isRestSuspect
+    this.#carriedOver =
+      isWhole && rest.length < SEAM_BYTES
+        ? Buffer.concat([this.#carriedOver, rest])
+        : rest.subarray(-SEAM_BYTES)
+    this.#scanned = undefined
+  }
+
+  #isSuspectAcrossCut(chunk: Uint8Array): boolean {
+    const seam = Buffer.concat([this.#carriedOver, chunk.subarray(0, SEAM_BYTES)])
+    return this.#redactor.mayContainSecrets(seam)
+  }
+}
+
+const NEWLINE = 10
+/** No pattern needs more bytes on either side of a cut. */
+const SEAM_BYTES = 512
 
 /** Collects text until its lines and key blocks are complete, because half of a secret cannot be recognized. */
 class LineBuffer {

@@ -1,14 +1,16 @@
 import type { Server } from 'node:http'
-import { HostCheck } from '../../http/host-check.ts'
+import { HostCheck } from '../../http/hosts.ts'
 import {
   discardBody,
   type ServedHandler,
   type ServedRequest,
   type ServedResponse,
   sendErrorResponse,
-} from '../../http/server/served-exchange.ts'
+  createHttpServer,
+  listenOn,
+  type ListenAddress,
+} from '../../http/server/http-server.ts'
 import { FastListener } from '../../http/server/fast-listener.ts'
-import { createHttpServer, listenOn, type ListenAddress } from '../../http/server/listen.ts'
 import { sendHttpError } from './post-exchange.ts'
 
 /** An HTTP listener that passes each request to the handler of its path. */

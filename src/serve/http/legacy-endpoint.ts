@@ -1,4 +1,4 @@
-import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedRequest, ServedResponse } from '../../http/server/http-server.ts'
 import { parseJson, member } from '../../json/parse.ts'
 import { type Message, INVALID_REQUEST } from '../../protocol/message.ts'
 import { sessionRevisionOf, sessionVersions } from '../../protocol/revisions/index.ts'

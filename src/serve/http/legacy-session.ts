@@ -1,4 +1,4 @@
-import type { ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedResponse } from '../../http/server/http-server.ts'
 import { idKey, isId } from '../../protocol/message.ts'
 import { member } from '../../json/parse.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'

@@ -1,4 +1,4 @@
-import type { ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedRequest, ServedResponse } from '../../http/server/http-server.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { paramHeadersIn, type ParamHeader } from '../../protocol/headers.ts'
 import { member } from '../../json/parse.ts'

@@ -6,7 +6,7 @@ import {
   type HeaderRecord,
   type ServedRequest,
   type ServedResponse,
-} from '../../http/server/served-exchange.ts'
+} from '../../http/server/http-server.ts'
 import { findId } from '../../protocol/find-id.ts'
 import { decodeUtf8, DEFAULT_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import { type Message, PARSE_ERROR } from '../../protocol/message.ts'

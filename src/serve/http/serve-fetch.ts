@@ -1,5 +1,5 @@
 import { EventEmitter, setMaxListeners } from 'node:events'
-import type { ServedHandler, ServedRequest, ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedHandler, ServedRequest, ServedResponse } from '../../http/server/http-server.ts'
 import type { ServedRecording } from './served-recording.ts'
 import { SseEndpoint } from './sse-endpoint.ts'
 import { StreamableEndpoint } from './streamable-endpoint.ts'

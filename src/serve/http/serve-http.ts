@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { isLoopback } from '../../http/host-check.ts'
-import type { ListenAddress } from '../../http/server/listen.ts'
+import { isLoopback } from '../../http/hosts.ts'
+import type { ListenAddress } from '../../http/server/http-server.ts'
 import { seededRandom } from '../../seeded-random.ts'
 import { selectServers } from '../../tape/server-filter.ts'
 import { type Drift, sumServerDrifts } from '../drift.ts'

@@ -3,7 +3,7 @@ import {
   type ServedHandler,
   type ServedRequest,
   type ServedResponse,
-} from '../../http/server/served-exchange.ts'
+} from '../../http/server/http-server.ts'
 import { INVALID_REQUEST } from '../../protocol/message.ts'
 import { MessageParser } from '../player/message-parser.ts'
 import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'

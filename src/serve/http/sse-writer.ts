@@ -1,4 +1,4 @@
-import type { ServedResponse } from '../../http/server/served-exchange.ts'
+import type { ServedResponse } from '../../http/server/http-server.ts'
 
 const HEADERS = {
   'Content-Type': 'text/event-stream',

@@ -1,4 +1,4 @@
-import { discardBody, type ServedHandler } from '../../http/server/served-exchange.ts'
+import { discardBody, type ServedHandler } from '../../http/server/http-server.ts'
 import { member } from '../../json/parse.ts'
 import type { Message } from '../../protocol/message.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverName } from './server-name.ts'
+import { serverName } from './tape-header.ts'
 
 test.each([
   ['npx -y @acme/linear-mcp', 'linear-mcp'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHttpServer } from './listen.ts'
+import { createHttpServer } from './http-server.ts'
 
 test('no clock of ours ends a request or a quiet stream: only heads and pauses between requests have one', () => {
   const { timeout, requestTimeout, headersTimeout, keepAliveTimeout } = createHttpServer()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { endpointRewriter } from './endpoint-rewrite.ts'
 import { cases } from '../../../test/support/cases.ts'
+import { expect, test } from 'vitest'
+import { endpointRewriter } from './reverse-proxy.ts'
 
 const [FROM, TO] = ['https://far.example', 'http://127.0.0.1:4000']
 const REST = ': ping\n\nevent: message\ndata: {"a":"https://far.example/x"}\n\n'
