@@ -1,18 +1,19 @@
 // Control and format characters (bidi, zero-width, tags), half surrogates, line and paragraph separators.
-const CONTROL_CHARS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+// Made on first use, because it takes longer to make than the rest of the recorder takes to load.
+const controlChars = () => /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** Escapes characters that would move the cursor, change colours or reorder text on a terminal. Tapes are untrusted data. */
 export function escapeControlChars(text: string): string {
   return text.replace(
-    CONTROL_CHARS,
+    controlChars(),
     (char) => SHORT_ESCAPES[char] ?? `\\u{${char.codePointAt(0)?.toString(16)}}`,
   )
 }
 
 /** Like `escapeControlChars`, for JSON: uses JSON escapes in strings, and spaces between tokens. */
 export function escapeControlCharsInJson(json: string): string {
-  return json.replace(CONTROL_CHARS, (char) =>
+  return json.replace(controlChars(), (char) =>
     char in SHORT_ESCAPES ? ' ' : char.split('').map(unicodeEscape).join(''),
   )
 }

@@ -36,7 +36,24 @@ export const NAME_KEYWORDS: readonly string[] = [
   'passcode',
   'secret',
   'token',
-  ...['api', 'private', 'access', 'signing', 'encryption', 'auth'].flatMap(keyNameSpellings),
+  'apikey',
+  'api_key',
+  'api-key',
+  'privatekey',
+  'private_key',
+  'private-key',
+  'accesskey',
+  'access_key',
+  'access-key',
+  'signingkey',
+  'signing_key',
+  'signing-key',
+  'encryptionkey',
+  'encryption_key',
+  'encryption-key',
+  'authkey',
+  'auth_key',
+  'auth-key',
   'credential',
   'signature',
   'verifier',
@@ -69,10 +86,6 @@ export const NAME_ENDINGS: readonly string[] = [
 
 /** Words that count only at the end of an option. */
 export const FLAG_ENDINGS: readonly string[] = ['-pass', 'storepass', 'keypass', '-pwd']
-
-function keyNameSpellings(what: string): readonly string[] {
-  return ['', '_', '-'].map((joint) => `${what}${joint}key`)
-}
 
 /** Judges the name of an option, which may be shorter than other names: `--pass`, `-storepass`. */
 export function judgeFlag(flag: string): NameVerdict {

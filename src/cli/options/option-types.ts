@@ -49,7 +49,7 @@ export const fileValue: ValueType<string> = {
   name: 'file',
   placeholder: 'file',
   expected: 'the path of a file',
-  parse: (given) => (/(^|[/\\])$/.test(given) ? undefined : given),
+  parse: (given) => (given === '' || given.endsWith('/') || given.endsWith('\\') ? undefined : given),
 }
 
 /** Names that are separated by commas; the option may also be repeated. */

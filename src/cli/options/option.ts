@@ -76,14 +76,16 @@ export function option<Value>(
   help: string,
   more: Partial<OptionRow<Value>> = {},
 ): OptionRow<Value> {
-  const [, flags = flag, placeholder] = /^(.*) <(.*)>$/.exec(flag) ?? []
-  return { flag: flags, type, ...(placeholder !== undefined && { placeholder }), help, ...more }
+  const at = flag.indexOf(' <') // a pattern would make the start of every recording slower
+  if (at < 0) return { flag, type, help, ...more }
+  return { flag: flag.slice(0, at), placeholder: flag.slice(at + 2, -1), type, help, ...more }
 }
 
 /** Rows under one heading of the help page. */
 export function inGroup<Rows extends OptionRows>(group: string, rows: Rows): Rows {
-  const grouped = Object.entries(rows).map(([name, each]) => [name, { ...each, group }])
-  return Object.fromEntries(grouped)
+  const grouped = { ...rows }
+  for (const name of Object.keys(rows)) Object.assign(grouped, { [name]: { ...rows[name], group } })
+  return grouped
 }
 
 /** The command line by option: each text that was given, and for options without a text `true`, or `false` for `--no-…`. */
@@ -104,11 +106,13 @@ export function readOptions<Values>(
   { command, configured = {}, env = process.env }: ReadContext<Values>,
 ): Values {
   const values: Record<string, unknown> = { ...configured }
-  for (const [name, row] of Object.entries(table)) {
-    const read = (given[name] ?? []).map((one) => readValue(row, one, command, env))
-    if (read.length > 0) values[name] = joinValues(row.type, [values[name], ...read])
+  const names = Object.keys(given)
+  for (const name of names) {
+    const row = table[name]
+    const read = row && given[name]?.map((one) => readValue(row, one, command, env))
+    if (row && read) values[name] = joinValues(row.type, [values[name], ...read])
   }
-  for (const name of Object.keys(given)) {
+  for (const name of names) {
     rejectConflicts(table, name, given)
     rejectWithoutEffect(table, name, values)
   }
@@ -201,18 +205,20 @@ export function formatOptions(
   )
 }
 
-/** Takes options off the front of a command line, without a parser that takes time to load. */
+/** Takes options off the front of a command line, without a parser, or patterns, that take time to load. */
 export function takeOptions(
   argv: readonly string[],
   table: OptionRows,
   unknown: (flag: string) => ReelayError,
 ): { readonly given: GivenOptions; readonly rest: readonly string[]; readonly isHelp: boolean } {
+  const rows = Object.entries(table)
   const given: Record<string, (string | boolean)[]> = {}
   let at = 0
-  for (let word = argv[at]; word !== undefined && /^-(?!-$|$)/.test(word); word = argv[at]) {
+  for (let word = argv[at]; word !== undefined && isFlag(word); word = argv[at]) {
     if (HELP_FLAGS.includes(word)) return { given, rest: [], isHelp: true }
-    const [, flag = word, inline] = /^(--[^=]+)=(.*)$/s.exec(word) ?? []
-    const [name, row] = Object.entries(table).find((entry) => hasFlag(entry[1], flag)) ?? []
+    const equals = word.startsWith('--') ? word.indexOf('=', 3) : -1
+    const [flag, inline] = equals < 0 ? [word] : [word.slice(0, equals), word.slice(equals + 1)]
+    const [name, row] = rows.find((entry) => hasFlag(entry[1], flag)) ?? []
     if (name === undefined || row === undefined) throw unknown(flag)
     const isSwitch = row.type.kind === 'switch'
     if (isSwitch && inline !== undefined) throw usageError(`${flag} takes no value`, `write ${flag} alone`)
@@ -228,11 +234,15 @@ export function takeOptions(
   return { given, rest: argv.slice(at), isHelp: false }
 }
 
+function isFlag(word: string): boolean {
+  return word.startsWith('-') && word !== '-' && word !== '--'
+}
+
 const HELP_FLAGS = ['-h', '--help', '--help-all']
 
 /** Returns true if `word` is a flag of this row, or an alias. */
-export function hasFlag({ flag = '', aliases = [] }: OptionRow<unknown>, word: string): boolean {
-  return [...flag.split(', '), ...aliases].includes(word)
+export function hasFlag({ flag = '', aliases }: OptionRow<unknown>, word: string): boolean {
+  return (flag.includes(word) && flag.split(', ').includes(word)) || aliases?.includes(word) === true
 }
 
 /** The value of an option as help shows it: `<file>`, or `[file]` where it may be left out. */

@@ -166,9 +166,9 @@ const LONG_WORD = 24
 const LONGEST_USERINFO = 250
 const OPTIONS = encoder.encode('uUpPaw-')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
-const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) => [
-  ...encoder.encode(word),
-])
+const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) =>
+  encoder.encode(word),
+)
 
 function isNameByte(byte: number): boolean {
   return isLetterOrDigit(byte) || byte === 0x5f || byte === 0x2d || byte === 0x2e
