@@ -144,3 +144,13 @@ export class ReelayError extends Error {
     return ERROR_CODES[this.code].exit
   }
 }
+
+/** The message of anything that was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The code of an error of the system, such as `ENOENT`. Returns `undefined` for other errors. */
+export function systemErrorCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}

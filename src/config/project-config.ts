@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, basename } from 'node:path'
 import type { Document, LineCounter, Node } from 'yaml'
 import { Setting, type ConfigSource, type ConfigPath } from './setting.ts'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { member } from '../json/parse.ts'
 
 const TEXT_EXTENSIONS = ['.yaml', '.yml', '.json']
@@ -74,7 +74,7 @@ function documentValue(file: string, document: Document): unknown {
     JSON.stringify(value)
     return value
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
+    const why = errorMessage(cause).split('\n', 1)[0]
     throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${why}`, {
       hint: 'write the value itself instead of a reference (*name)',
       cause,
@@ -143,7 +143,7 @@ function loadExport(file: string): unknown {
     const loaded: unknown = requireSync(file)
     return member(loaded, 'default') ?? loaded
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause)
+    const why = errorMessage(cause).split('\n', 1)[0]
     const hint = isTypeScript(file) ? typeScriptHint(cause) : EXPORT_HINT
     throw new ReelayError(
       'SETTINGS_INVALID',

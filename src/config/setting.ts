@@ -1,4 +1,4 @@
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { formatPath } from '../json/path.ts'
 
@@ -106,7 +106,7 @@ export class Setting {
       return read(this)
     } catch (error) {
       if (error instanceof ReelayError && error.message.startsWith(this.#source.file)) throw error
-      throw this.invalid(`cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
+      throw this.invalid(`cannot be used: ${errorMessage(error)}`, error)
     }
   }
 

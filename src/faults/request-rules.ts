@@ -1,4 +1,4 @@
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 import { calledTool, type Request } from '../protocol/message.ts'
@@ -31,7 +31,7 @@ export async function parseRuleFile(text: string, path: string): Promise<RuleFil
     return { value: document.toJS(), locate }
   } catch (cause) {
     // The parser finds aliases that expand without end only when it resolves them.
-    throw invalidSetting(at(0), cause instanceof Error ? cause.message : String(cause), NOT_YAML)
+    throw invalidSetting(at(0), errorMessage(cause), NOT_YAML)
   }
 }
 

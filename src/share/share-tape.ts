@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from 'node:fs'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { member, parseJson } from '../json/parse.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { SessionPlayer } from '../serve/player/session-player.ts'
@@ -142,7 +142,7 @@ function hasSameAnswers(before: SelfReplayResult, after: SelfReplayResult, redac
 }
 
 function unwritableError(path: string, error: unknown): ReelayError {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = errorMessage(error)
   return new ReelayError('TAPE_UNWRITABLE', `${path} cannot be written: ${why}`, { cause: error })
 }
 

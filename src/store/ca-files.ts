@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { homeFolder } from './home.ts'
 
 /** The files of the local certificate authority. */
@@ -78,7 +78,7 @@ function caExists(folder: string): ReelayError {
 }
 
 function caUnusable(what: string, cause: unknown): ReelayError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = errorMessage(cause)
   return new ReelayError('CA_UNUSABLE', `${what}: ${why}`, {
     hint: 'check the permissions, or start over with reelay ca remove and reelay ca create',
     cause,

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { ReelayError, type ErrorCode } from '../errors.ts'
+import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { replaceFile } from './file/replace-file.ts'
 
@@ -87,7 +87,7 @@ async function readText(path: string, code: ErrorCode): Promise<CompanionText | 
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return ['ENOENT', 'ENOTDIR'].includes(String(systemErrorCode(error)))
 }
 
 // The YAML parser is loaded only if there is a file to parse.
@@ -106,7 +106,7 @@ async function parseBindings(file: CompanionText): Promise<CompanionFile | undef
 }
 
 function invalidFile(code: ErrorCode, path: string, cause: unknown): ReelayError {
-  const [why = ''] = (cause instanceof Error ? cause.message : String(cause)).split(/:?\n/, 1)
+  const [why = ''] = errorMessage(cause).split(/:?\n/, 1)
   return new ReelayError(code, `${path} cannot be read: ${why}`, { hint: FILE_HINT, cause })
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, systemErrorCode, ReelayError } from '../errors.ts'
 import type { RedactionKey } from '../redact/placeholders.ts'
 import { homeFolder } from './home.ts'
 
@@ -16,7 +16,7 @@ export function keyForRecording(env: NodeJS.ProcessEnv = process.env): KeyForRec
   try {
     return { key: readRedactionKey(env) ?? makeKey(redactionKeyFile(env)), trouble: undefined }
   } catch (error) {
-    const trouble = error instanceof Error ? error.message : String(error)
+    const trouble = errorMessage(error)
     return { key: ephemeralKey(), trouble }
   }
 }
@@ -29,7 +29,7 @@ export function readRedactionKey(env: NodeJS.ProcessEnv = process.env): Redactio
   try {
     return parseKey(file, readFileSync(file, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (systemErrorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }
@@ -82,11 +82,7 @@ function makeKey(file: string): RedactionKey {
 
 /** Some file systems do not support hard links. */
 function isUnsupported(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    ['EPERM', 'ENOTSUP', 'ENOSYS', 'EISDIR'].includes(String(error.code))
-  )
+  return ['EPERM', 'ENOTSUP', 'ENOSYS', 'EISDIR'].includes(String(systemErrorCode(error)))
 }
 
 /** A key that is lost when the process ends. */

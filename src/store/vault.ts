@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { userHomeFolder } from './home.ts'
 
 /** The result of writing a vault. */
@@ -76,7 +76,7 @@ export class Vault {
       for (const value of fresh) this.#saved.add(value)
       this.#trouble = undefined
     } catch (error) {
-      this.#trouble = error instanceof Error ? error.message : String(error)
+      this.#trouble = errorMessage(error)
     }
   }
 
@@ -144,7 +144,7 @@ function createVaultFolder(path: string): string {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     return realpathSync(dirname(path))
   } catch (error) {
-    throw vaultRefused(path, error instanceof Error ? error.message : String(error))
+    throw vaultRefused(path, errorMessage(error))
   }
 }
 

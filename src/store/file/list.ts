@@ -1,6 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { decodeFrame } from '../../tape/codec.ts'
 import type { EventFrame } from '../../tape/frame.ts'
 import { pickLabels, type TapeLabels } from '../../tape/header.ts'
@@ -43,8 +43,8 @@ async function fileNamesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).toSorted()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [] // nothing was recorded yet
-    const why = error instanceof Error ? error.message : String(error)
+    if (systemErrorCode(error) === 'ENOENT') return [] // nothing was recorded yet
+    const why = errorMessage(error)
     throw new ReelayError('TAPE_UNREADABLE', `the tape folder ${folder} cannot be read: ${why}`, {
       hint: 'check the permissions of the folder, or set REELAY_HOME to another one',
       cause: error,
@@ -79,7 +79,7 @@ async function summaryOf(folder: string, file: string): Promise<TapeSummary> {
       name,
       path,
       bytes,
-      problem: error instanceof Error ? error.message : String(error),
+      problem: errorMessage(error),
     }
   }
 }

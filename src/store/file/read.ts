@@ -1,5 +1,5 @@
 import { open, stat, type FileHandle } from 'node:fs/promises'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
@@ -192,14 +192,14 @@ const EMPTY_HINT =
   'a recorder that is killed at its start can leave an empty file; otherwise the file was emptied or created by another program'
 
 function unreadableTape(path: string, error: unknown): ReelayError {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = systemErrorCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ReelayError('TAPE_NOT_FOUND', `there is no tape at ${path}`, {
       hint: '`reelay list` shows the tapes that have a name; refer to any other tape by its path',
       cause: error,
     })
   }
-  const why = error instanceof Error ? error.message : String(error)
+  const why = errorMessage(error)
   return new ReelayError('TAPE_UNREADABLE', `${path} cannot be read: ${why}`, {
     hint: 'check the permissions of the file and of the folders above it',
     cause: error,

@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
 import { replaceValue } from '../../json/find-replace.ts'
 import { parseJson } from '../../json/parse.ts'
 import { type Line, lineBytes, LineSplitter } from '../../protocol/lines.ts'
@@ -18,7 +18,7 @@ export async function rewriteMessages(path: string, messages: ReadonlyMap<number
     return await replaceFile(path, (draft) => writeDraft(path, draft, messages))
   } catch (error) {
     if (error instanceof ReelayError) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     const hint = 'check the folder and the free space on the disk; the tape is unchanged'
     throw new ReelayError('TAPE_UNWRITABLE', `${path} cannot be rewritten: ${why}`, { hint, cause: error })
   }
@@ -109,7 +109,7 @@ export async function appendEpisode(path: string, episode: Episode): Promise<voi
       await pipeline(episodeLines(episode, reader, tail), createWriteStream(draft, { flags: 'a' }))
     })
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new ReelayError('TAPE_UNWRITABLE', `${path} cannot be extended: ${why}`, {
       hint: 'the tape is unchanged; check the folder and the free space on the disk',
       cause,

@@ -11,6 +11,7 @@ import {
   writevSync,
 } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { errorMessage, systemErrorCode } from '../../errors.ts'
 
 /**
  * Creates a tape file that only its owner can read, in a folder that only its owner can open. An existing file is never
@@ -26,7 +27,7 @@ function openInFolder(path: string): number | undefined {
   try {
     return openNew(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (systemErrorCode(error) !== 'ENOENT') throw error
     makeFolder(dirname(path))
     return openNew(path)
   }
@@ -39,7 +40,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (systemErrorCode(error) !== 'EEXIST') throw error
   }
 }
 
@@ -57,7 +58,7 @@ function openNew(path: string): number | undefined {
   try {
     return openSync(path, 'ax', 0o600)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (systemErrorCode(error) !== 'EEXIST') throw error
     return undefined
   }
 }
@@ -233,7 +234,7 @@ export class TapeWriter {
       else writeWhole(this.#fd, this.#batch, this.#used)
       this.#length += this.#pieces.length > 0 ? this.#pieceBytes : this.#used
     } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error)
+      this.#failure = errorMessage(error)
       this.#cutBack()
     }
   }
