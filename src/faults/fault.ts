@@ -42,7 +42,7 @@ export interface FaultContext<Source> {
 /** Takes the response to a request, or `undefined` if there will be none. */
 type ReplyFunction<Source> = (text: string | undefined, source?: Source) => void
 
-/** What a connection can do to its client, beside sending a response. */
+/** The actions of a connection besides sending a response. A connection supports some of them. */
 export interface FaultActions {
   /** Sends a further message to the client. */
   readonly send?: (text: string) => void

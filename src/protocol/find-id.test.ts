@@ -139,7 +139,7 @@ test('no id is found in a call, a batch, a response with an unusual id, and trun
   expect(texts.map((text) => idIn(findResponseId, text))).toEqual(texts.map(() => undefined))
 })
 
-/** As in a line of a tape: with other bytes before and behind. */
+/** Adds bytes before and after, as in a line of a tape. */
 function idIn(find: typeof findResponseId, text: string): unknown {
   const line = encoder.encode(`"msg":${text}}}"`)
   const end = line.length - 3

@@ -11,7 +11,7 @@ import type { Frame, StderrFrame, EventFrame } from '../tape/frame.ts'
 import { encodeHeader, type TapeHeader } from '../tape/header.ts'
 import { selectServers } from '../tape/server-filter.ts'
 
-/** What was redacted on a tape. */
+/** The result of redacting a tape. */
 export interface TapeRedactionSummary {
   readonly frames: number
   /** Numbers of the frames in which something was replaced. */
@@ -78,7 +78,7 @@ class StderrRedaction {
     else frames.push(frame)
   }
 
-  /** Redacted texts by frame number. Every text ends at a line break, so that a split secret is whole in one of them. */
+  /** Redacted texts by frame number. Every text ends at a line break, so that a secret is never split between two of them. */
   redactedTexts(redactor: Redactor): ReadonlyMap<number, string> {
     return new Map(
       [...this.#connections.values()].flatMap((frames) => redactConnectionStderr(frames, redactor)),

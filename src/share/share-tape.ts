@@ -146,7 +146,7 @@ function unwritableError(path: string, error: unknown): ReelayError {
   return new ReelayError('TAPE_UNWRITABLE', `${path} cannot be written: ${why}`, { cause: error })
 }
 
-/** What a tape answers when its own client messages are sent to it. */
+/** The responses of a tape to its own recorded client messages. */
 export interface SelfReplayResult {
   readonly servers: readonly string[]
   readonly answered: number

@@ -3,7 +3,7 @@ import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../e
 import { isObject } from '../json/parse.ts'
 import { replaceFile } from './file/replace-file.ts'
 
-// Files that belong to a tape and lie beside it: `search.match.yaml` and `search.bindings.yaml` beside `search.tape.jsonl`.
+// Files that belong to a tape, in the same folder: `search.match.yaml` and `search.bindings.yaml` for `search.tape.jsonl`.
 
 /** A settings file and its parsed content. */
 export interface CompanionFile {

@@ -278,10 +278,6 @@ function firstServerMessage({ steps: [step] }: Turn): RecordedMessage | undefine
 }
 
 /** A view of the turns whose index `isChosen` accepts. Indexes stay the same; the others have no turn. */
-export function filterTurns(turns: TurnStore, isChosen: (index: number) => boolean): TurnStore {
-  return new FilteredTurns(turns, isChosen)
-}
-
 export class FilteredTurns extends TurnStore {
   readonly size: number
   readonly #turns: TurnStore

@@ -47,7 +47,7 @@ export interface Revision {
   postHeaders(message: Request | Notification, context: PostContext): Readonly<Record<string, string>>
   /** Returns the error that a server answers a POST with if its message or its headers break the rules. */
   checkPost(message: Message, headers: RequestHeaders, rules: PostRules): PostError | undefined
-  /** The HTTP status of a response that holds a JSON-RPC error. */
+  /** The HTTP status of a response that contains a JSON-RPC error. */
   httpStatus(errorCode: unknown): number
   /** The server answered with this error because of the HTTP request around the message, not because of its content. */
   isTransportError(failed: FailedPost): boolean

@@ -121,7 +121,7 @@ const STATUS_BY_ERROR_CODE: ReadonlyMap<unknown, number> = new Map([
 // Besides a header mismatch: the codes that SDK servers use for a wrong media type, session or body.
 const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([HEADER_MISMATCH, -32000, -32001, -32600, -32700])
 
-/** The error of a server that speaks none of the versions that the client asked for. */
+/** The error of a server that supports none of the requested versions. */
 export function unsupportedVersion(supported: readonly string[], requested: unknown): RpcError {
   const data = { supported, ...(requested !== undefined && { requested }) }
   return { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data }

@@ -12,7 +12,7 @@ import type { IndexedTape } from '../../store/index/indexed-tape.ts'
 import type { Frame } from '../../tape/frame.ts'
 import { selectOneServer } from '../../tape/server-filter.ts'
 import {
-  filterTurns,
+  FilteredTurns,
   turnStoreOf,
   TurnStore,
   type TurnSummary,
@@ -45,7 +45,7 @@ export async function selectServerPart(tape: ReplayedTape, wanted: string | unde
 }
 
 function turnsOf(server: string, all: TurnStore): TurnStore {
-  return filterTurns(all, (index) => {
+  return new FilteredTurns(all, (index) => {
     const summary = all.summary(index)
     return summary.trigger !== 'none' && summary.server === server
   })

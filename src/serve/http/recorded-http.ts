@@ -4,7 +4,7 @@ import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import { filterTurns, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
+import { FilteredTurns, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
 
 /** The parts of a recorded HTTP exchange that matter when its messages are played. */
 export interface RecordedHead {
@@ -104,7 +104,7 @@ export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): 
     const turn = isRefused ? turns.at(index) : undefined
     if (turn !== undefined && isTransportError(turn, heads)) removed.add(index)
   }
-  return filterTurns(turns, (index) => !removed.has(index))
+  return new FilteredTurns(turns, (index) => !removed.has(index))
 }
 
 function isWithin(frame: number, { requestFrame = 0, responseFrame = Infinity }: RecordedHead): boolean {

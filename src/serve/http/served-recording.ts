@@ -1,5 +1,5 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
-import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { FilteredTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { mergeSessionDrifts, sumServerDrifts, type Drift } from '../drift.ts'
 import { revisionOfServer } from '../playable-tape.ts'
 import { clientPause, SystemClock } from '../player/clock.ts'
@@ -43,9 +43,9 @@ export function createServedRecording({
   const heads = new RecordedHeads(tape.rest)
   const all = withoutTransportErrors(turnStoreOf(tape.turns), heads)
   const isOnlyServer = all.kinds().every((kind) => kind.server === server)
-  const turns = isOnlyServer ? all : filterTurns(all, (index) => all.summary(index).server === server)
-  const modernTurns = filterTurns(turns, (index) => turns.summary(index).enveloped)
-  const legacyTurns = filterTurns(turns, (index) => !turns.summary(index).enveloped)
+  const turns = isOnlyServer ? all : new FilteredTurns(all, (index) => all.summary(index).server === server)
+  const modernTurns = new FilteredTurns(turns, (index) => turns.summary(index).enveloped)
+  const legacyTurns = new FilteredTurns(turns, (index) => !turns.summary(index).enveloped)
   const sessionsFor = (served: TurnStore): ClientSessions =>
     new ClientSessions({
       turns: served,

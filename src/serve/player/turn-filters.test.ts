@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, client, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { RecordingIndex } from '../../match/recording-index.ts'
-import { filterTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { FilteredTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { preferTurns } from './turn-filters.ts'
 
 const COUNTS = ['one', 'two', 'three'].flatMap((text, at) => call(at, 'count', {}, text))
@@ -19,7 +19,7 @@ test('of turns with the same key, the preferred ones are used first, and then th
 })
 
 test('a turn that is left out answers nothing and is not missed', () => {
-  const index = new RecordingIndex(filterTurns(STORE, (place) => place !== 0 && place !== 3))
+  const index = new RecordingIndex(new FilteredTurns(STORE, (place) => place !== 0 && place !== 3))
   expect([ask(index), ask(index), ask(index)]).toEqual(['two', 'three', 'exhausted'])
   expect(
     index.lookup({ server: 'demo', method: 'tools/call', params: { name: 'add', arguments: {} } }).kind,

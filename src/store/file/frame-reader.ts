@@ -88,7 +88,7 @@ function messageFrameOf(prefix: LinePrefix, text: string, value: unknown): Messa
   return { kind: 'message', ...place, ...(sse === undefined ? {} : { sse }), text, message }
 }
 
-/** A problem with a line of a tape. The other lines are read all the same. */
+/** A problem with a line of a tape. The other lines are still read. */
 export interface TapeProblem {
   readonly line: number
   readonly why: string

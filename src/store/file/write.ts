@@ -15,7 +15,7 @@ import { errorMessage, systemErrorCode } from '../../errors.ts'
 
 /**
  * Creates a tape file that only its owner can read, in a folder that only its owner can open. An existing file is never
- * overwritten: if the path is taken, `-2`, `-3`, … is added to the name. This also holds for recorders that start at the same time.
+ * overwritten: if the path exists, `-2`, `-3`, … is added to the name, also for recorders that start at the same time.
  */
 export function createTape(path: string): TapeWriter {
   const wanted = resolve(path)

@@ -169,7 +169,7 @@ function askedFor(i: number): ClientCall {
   return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
 }
 
-/** Those of the calls that get the answer of another. */
+/** The calls that get the response of another call. */
 function wronglyAnswered({ turns }: IndexedTape, calls: number): readonly number[] {
   const index = new RecordingIndex(turns)
   return Array.from({ length: calls }, (_, i) => i).filter((i) => {
@@ -178,7 +178,7 @@ function wronglyAnswered({ turns }: IndexedTape, calls: number): readonly number
   })
 }
 
-/** With an index file, however short the tape is. */
+/** Opens a tape with an index file, even if the tape is small. */
 async function opened(path: string): Promise<IndexedTape> {
   const tape = await openIndexedTape(path, { smallBytes: 0 })
   onTestFinished(() => tape.close())

@@ -36,7 +36,7 @@ export function openIndexFile(tape: string, fingerprint: TapeFingerprint): OpenI
   return undefined
 }
 
-/** Writes the whole index or nothing. A folder that does not allow it has no index file. */
+/** Writes the complete index file, or none if the folder is not writable. */
 export async function writeIndexFile(
   tape: string,
   index: IndexTables<NumberArray>,

@@ -62,7 +62,7 @@ export async function openIndexedTape(
     : undefined
   if (opened === undefined) return openInMemory(path)
   const { ended, problems, joined } = opened.index.about
-  const file = new TapeLineFile(path, statSync(path).size) // it may have grown meanwhile
+  const file = new TapeLineFile(path, statSync(path).size) // The tape may have grown since.
   const matchFile = await readMatchFile(path)
   return {
     path,
@@ -84,7 +84,7 @@ async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Pro
   return buildIndex(path, fingerprint)
 }
 
-// A tape of an older format version, and a tape with a line that is too long for an index, are read into memory, too.
+// A tape of an older format version, and a tape with a line that is too long for an index, are also read into memory.
 async function openInMemory(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
   return { ...tape, turns: turnStoreOf(tape.turns), close: () => {} }

@@ -44,7 +44,7 @@ const call = fc.record(
   { requiredKeys: ['id', 'method'] },
 )
 
-/** The same value, its members in another order, spelled as JSON.stringify does or with everything escaped. */
+/** Writes the value with its members in another order, as JSON.stringify does or with everything escaped. */
 function respelled(given: unknown, isEscaped: boolean): string {
   if (typeof given === 'string' && isEscaped) return escaped(given)
   if (typeof given !== 'object' || given === null) return JSON.stringify(given) ?? 'null'
@@ -74,7 +74,7 @@ function scanned(said: Buffer): Read | undefined {
   return read && { id: read.message.id, method: read.message.method, found: read.key }
 }
 
-/** What a parser makes of it; none when it is no JSON. */
+/** The result of a parser, or `undefined` if the text is not JSON. */
 function parsed(said: Buffer): Read | undefined {
   const told = parseJson(said.toString())
   if (!isObject(told) || typeof told['method'] !== 'string') return undefined
