@@ -8,24 +8,22 @@ import type { TapeHeader } from '../tape/header.ts'
 import { turnStoreOf, type Turns, type Turn } from '../tape/turns.ts'
 import { truncateText, escapeControlChars, escapeControlCharsInJson } from '../text.ts'
 
-/** A tape, wherever its turns are. */
 export interface BindingsTape {
   readonly path: string
   readonly header: TapeHeader
   readonly turns: readonly Turn[] | Turns
 }
 
-/** The bindings of a tape. */
 export interface TapeBindings {
   readonly path: string
   readonly found: FoundBindings
 }
 
 interface BindingFact extends Pick<Binding, 'value' | 'confidence' | 'standing' | 'reason'> {
-  /** Where the server sent it first, in the form that a bindings file takes. */
+  /** Where the server sent the value first, in the form of a bindings file. */
   readonly from: string
   readonly also: readonly string[]
-  /** Where the client sent it. */
+  /** Where the client sent the value. */
   readonly to: readonly string[]
 }
 
@@ -58,7 +56,7 @@ function bindingFact({
   }
 }
 
-/** Bindings for people: each value, where it came from, where it went, and why that is believed. */
+/** Formats bindings for people: each value, where it came from, where it was sent, and the evidence. */
 export function bindingsAsText({ path, found }: TapeBindings): string {
   const [bindings, guesses] = [found.bindings.map(bindingFact), found.guesses.map(bindingFact)]
   const sections = [
@@ -71,9 +69,9 @@ export function bindingsAsText({ path, found }: TapeBindings): string {
 
 function bindingCountText(bindings: readonly BindingFact[]): string {
   const places = bindings.reduce((sum, { to }) => sum + to.length, 0)
-  if (bindings.length === 0) return 'no value that the server made up was sent back to it'
+  if (bindings.length === 0) return 'no value that the server generated was sent back to it'
   const values = bindings.length === 1 ? '1 value' : `${bindings.length} values`
-  return `${values} of the server sent back in ${places === 1 ? '1 place' : `${places} places`}`
+  return `${values} from the server sent back in ${places === 1 ? '1 place' : `${places} places`}`
 }
 
 function bindingLines({ value, from, to, confidence, reason }: BindingFact): readonly string[] {
@@ -86,14 +84,14 @@ function bindingLines({ value, from, to, confidence, reason }: BindingFact): rea
 
 function guessLines(guesses: readonly BindingFact[]): readonly string[] {
   return [
-    styleText('yellow', 'not bound unless a second run confirms it'),
+    styleText('yellow', 'guesses, bound only if a second run confirms them'),
     ...guesses.map(({ value, from, to }) =>
       escapeControlChars(`  ${truncateText(value, 32)}: ${from} → ${to.join(', ')}`),
     ),
   ]
 }
 
-/** Bindings for programs, as `docs/reference/inspect.md` describes them. */
+/** Formats bindings for programs, as described in `docs/reference/inspect.md`. */
 export function bindingsAsJson({ path, found }: TapeBindings): string {
   return jsonDocument({
     tape: jsonValue(path),
@@ -102,7 +100,7 @@ export function bindingsAsJson({ path, found }: TapeBindings): string {
   })
 }
 
-/** Bindings as a file to be edited and kept beside the tape. A place stays on one line, so that it can be searched for. */
+/** Formats bindings as a file that users edit and keep beside the tape. Lines are not wrapped, so that places can be searched for. */
 export async function bindingsAsYaml({ found }: TapeBindings): Promise<string> {
   const { stringify } = await import('yaml')
   const yaml = stringify(toBindingsFile(found.bindings), {

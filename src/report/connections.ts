@@ -12,7 +12,7 @@ import type { Era } from '../protocol/revisions/revision.ts'
 import type { ExchangeFacts } from './exchanges.ts'
 import type { EventFrame } from '../tape/frame.ts'
 
-/** The client and the server of one connection, as far as they introduced themselves. */
+/** Facts about one connection, taken from its handshake and messages. */
 export interface ConnectionFacts {
   readonly server: string
   readonly conn: number
@@ -32,15 +32,15 @@ export function connectionsInTape(
   events: readonly EventFrame[],
   others: readonly ConnectionKey[],
 ): readonly ConnectionFacts[] {
-  const links = new ConnectionTracker()
+  const tracker = new ConnectionTracker()
   for (const { request, response, sequence } of exchanges) {
-    links.addRequest(request, request.message, sequence)
+    tracker.addRequest(request, request.message, sequence)
     if (response !== undefined)
-      links.addResponse(request, { request: request.message, response: response.message, sequence })
+      tracker.addResponse(request, { request: request.message, response: response.message, sequence })
   }
-  for (const event of events) links.addEvent(event)
-  for (const [position, frame] of others.entries()) links.track(frame, 'other', position)
-  return links.facts()
+  for (const event of events) tracker.addEvent(event)
+  for (const [position, frame] of others.entries()) tracker.track(frame, 'other', position)
+  return tracker.facts()
 }
 
 /** A connection, by the name of its server and its number. */
@@ -49,7 +49,7 @@ interface ConnectionKey {
   readonly conn: number
 }
 
-// Links are listed as their first exchange comes; behind those, links with nothing but events, and then all others.
+// Connections are listed in the order of their first exchange. Those without exchanges come after them, by kind of trace.
 const TRACE_RANKS = { exchange: 0, event: 1, outside: 2, stderr: 3, raw: 4, other: 5 } as const
 type Trace = keyof typeof TRACE_RANKS
 
@@ -61,10 +61,10 @@ export class ConnectionTracker {
   track({ server, conn }: ConnectionKey, kind: Trace, position: number): TrackedConnection {
     const key = `${conn} ${server}`
     const rank = TRACE_RANKS[kind] * 2 ** 48 + position
-    const link = this.#connections.get(key) ?? new TrackedConnection(server, conn, rank)
-    link.rank = Math.min(link.rank, rank)
-    this.#connections.set(key, link)
-    return link
+    const connection = this.#connections.get(key) ?? new TrackedConnection(server, conn, rank)
+    connection.rank = Math.min(connection.rank, rank)
+    this.#connections.set(key, connection)
+    return connection
   }
 
   addRequest(place: ConnectionKey, request: Request, sequence: number): void {
@@ -77,12 +77,14 @@ export class ConnectionTracker {
 
   addEvent(frame: EventFrame): void {
     if (!hasConnection(frame)) return
-    const link = this.track(frame, 'event', frame.n)
-    if (frame.event === 'exit') link.exit ??= frame.details
+    const connection = this.track(frame, 'event', frame.n)
+    if (frame.event === 'exit') connection.exit ??= frame.details
   }
 
   facts(): readonly ConnectionFacts[] {
-    return [...this.#connections.values()].toSorted((a, b) => a.rank - b.rank).map((link) => link.facts())
+    return [...this.#connections.values()]
+      .toSorted((a, b) => a.rank - b.rank)
+      .map((connection) => connection.facts())
   }
 }
 
@@ -96,7 +98,7 @@ interface AnsweredRequest {
   readonly sequence: number
 }
 
-/** Legacy peers introduce themselves once, in `initialize`; modern ones in every message. */
+/** Legacy peers send their information once, in `initialize`. Modern peers send it with every message. */
 class TrackedConnection {
   rank: number
   exit: JsonObject | undefined
@@ -151,13 +153,13 @@ class TrackedConnection {
     }
   }
 
-  #introduce(what: string, sequence: number, value: unknown): void {
-    if (isObject(value) && isEarlier(sequence, this.#introductions.get(what)))
-      this.#introductions.set(what, { sequence, value })
+  #introduce(key: string, sequence: number, value: unknown): void {
+    if (isObject(value) && isEarlier(sequence, this.#introductions.get(key)))
+      this.#introductions.set(key, { sequence, value })
   }
 
-  #introduction(what: string): JsonObject | undefined {
-    return this.#introductions.get(what)?.value
+  #introduction(key: string): JsonObject | undefined {
+    return this.#introductions.get(key)?.value
   }
 }
 

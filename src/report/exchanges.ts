@@ -24,7 +24,7 @@ export interface ExchangeFacts {
   readonly target: string | undefined
   readonly steps: readonly TurnStep[]
   readonly response: ExchangeResponse | undefined
-  /** From this request to its own answer, whatever else was under way. */
+  /** From the request to its response. */
   readonly latencyMs: number | undefined
   readonly outcome: ExchangeOutcome
 }
@@ -54,12 +54,12 @@ function noResponseReason(cut: number | undefined, isCancelled: boolean): NoResp
 
 type TimedFrame = Pick<RecordedMessage, 't'>
 
-/** Milliseconds, to the microsecond that a tape keeps. */
+/** Milliseconds, rounded to microseconds, the precision of a tape. */
 export function latencyBetween(request: TimedFrame, answer: TimedFrame): number {
   return Math.round((answer.t - request.t) * 1000) / 1000
 }
 
-/** An id may be used again, so a cancellation means the latest request that had it. */
+/** Clients may use an id again, so a cancellation belongs to the latest request with its id. */
 function cancelledRequests(turns: readonly Turn[]): ReadonlySet<RecordedMessage> {
   const latest = new Map<string, RecordedMessage>()
   const cancelled = new Set<RecordedMessage>()
@@ -80,7 +80,11 @@ export function cancelledRequestId({ message }: RecordedMessage): Id | undefined
   return isId(id) ? id : undefined
 }
 
-function exchangeRequestKey({ server, conn }: RecordedMessage, id: Id): string {
+/** Identifies an open request. */
+export function exchangeRequestKey(
+  { server, conn }: Pick<RecordedMessage, 'server' | 'conn'>,
+  id: Id,
+): string {
   return JSON.stringify([server, conn, idKey(id)])
 }
 
@@ -90,29 +94,28 @@ export function requestTarget(params: unknown): string | undefined {
   return typeof target === 'string' ? target : undefined
 }
 
-export function isExchangeRequest(spoken: RecordedMessage | undefined): spoken is ExchangeRequest {
-  return spoken?.message.kind === 'request'
+export function isExchangeRequest(recorded: RecordedMessage | undefined): recorded is ExchangeRequest {
+  return recorded?.message.kind === 'request'
 }
 
-function isExchangeResponse(spoken: RecordedMessage | undefined): spoken is ExchangeResponse {
-  return spoken?.message.kind === 'response'
+function isExchangeResponse(recorded: RecordedMessage | undefined): recorded is ExchangeResponse {
+  return recorded?.message.kind === 'response'
 }
 
-/** How one exchange went. */
 export type ExchangeOutcome =
   | { readonly kind: 'ok' }
   /** The server answered with a JSON-RPC error. */
   | { readonly kind: 'error'; readonly code: number | null; readonly message: string }
-  /** The server was a tape, and had no answer. */
+  /** The server was a tape that has no response to the request. */
   | { readonly kind: 'miss'; readonly message: string }
-  /** The tool ran and says that it failed. */
+  /** The result of the tool says that it failed. */
   | { readonly kind: 'tool-error'; readonly message: string }
-  /** The server wants more before it answers (2026-07-28). */
+  /** The server needs input before it can respond (2026-07-28). */
   | { readonly kind: 'input-required' }
   | { readonly kind: 'cancelled' }
   /** The HTTP status, if there is one, such as 401. */
   | { readonly kind: 'unanswered'; readonly status?: number }
-  /** It was answered, and only the beginning of the answer was kept. */
+  /** Only the beginning of the response was recorded. */
   | { readonly kind: 'cut' }
 
 export function exchangeOutcome(response: Response | undefined, without: NoResponseReason): ExchangeOutcome {
@@ -164,7 +167,13 @@ export function withHttpStatuses(
   })
 }
 
-function httpExchangeKey({ server, x }: { readonly server: string; readonly x?: number }): string {
+export function httpExchangeKey({
+  server,
+  x,
+}: {
+  readonly server: string
+  readonly x?: number | undefined
+}): string {
   return JSON.stringify([server, x])
 }
 
@@ -176,7 +185,7 @@ export interface LatencySummary {
   readonly maxMs: number
 }
 
-/** None when nothing was answered. Percentiles are values that were measured (nearest rank), not made up between two. */
+/** Returns `undefined` if there are no latencies. Percentiles are measured values (nearest rank), not interpolated ones. */
 export function summarizeLatency(latencies: readonly number[] | Float64Array): LatencySummary | undefined {
   const sorted = new Float64Array(latencies).toSorted()
   const rank = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
@@ -184,7 +193,7 @@ export function summarizeLatency(latencies: readonly number[] | Float64Array): L
   return { answered: sorted.length, minMs: rank(0), medianMs: rank(0.5), p95Ms: rank(0.95), maxMs: rank(1) }
 }
 
-/** A line of headings, then one line for each exchange; none when there was no exchange. */
+/** A line of headings and one line for each exchange. Returns no lines if there are no exchanges. */
 export function exchangeTable(exchanges: readonly ExchangeFacts[], manyLinks: boolean): readonly string[] {
   const lines = exchanges.map(summarizeExchange)
   return lines.length === 0 ? [] : [...exchangeTableLines(lines, manyLinks)]
@@ -199,7 +208,6 @@ export function* exchangeTableLines(lines: Iterable<ExchangeSummary>, manyLinks:
   for (const line of lines) yield alignRow(exchangeRow(line, manyLinks), widths) + exchangeExtras(line)
 }
 
-/** The titles of the columns of an exchange. */
 export function exchangeTitles(manyLinks: boolean): readonly TableCell[] {
   const links = manyLinks ? [columnTitle('link')] : []
   return [
@@ -212,7 +220,6 @@ export function exchangeTitles(manyLinks: boolean): readonly TableCell[] {
   ]
 }
 
-/** An exchange in columns. */
 export function exchangeRow(line: ExchangeSummary, manyLinks: boolean): readonly TableCell[] {
   const { sequence, at, link, title, latencyMs, outcome } = line
   return [
@@ -247,10 +254,10 @@ export function exchangeExtras({ notificationCount, serverRequests }: ExchangeSu
 }
 
 function serverRequestText({ method, isAnswered }: ServerRequestSummary): string {
-  return isAnswered ? `asked ${method}` : `asked ${method} in vain`
+  return isAnswered ? `asked ${method}` : `asked ${method} (unanswered)`
 }
 
-/** An exchange, as one line of a table shows it. */
+/** The facts about an exchange that one line of a table shows. */
 export interface ExchangeSummary {
   readonly sequence: number
   /** Milliseconds from the start of the tape. */
@@ -261,18 +268,18 @@ export interface ExchangeSummary {
   readonly title: string
   readonly latencyMs: number | undefined
   readonly outcome: OutcomeSummary
-  /** How many notifications came before the answer. */
+  /** The number of notifications before the response. */
   readonly notificationCount: number
   readonly serverRequests: readonly ServerRequestSummary[]
 }
 
-/** How an exchange went, in a few words. */
+/** The outcome of an exchange and a short text for it. */
 export interface OutcomeSummary {
   readonly kind: ExchangeOutcome['kind']
   readonly text: string
 }
 
-/** A question of the server to the client. */
+/** A request of the server to the client. */
 export interface ServerRequestSummary {
   readonly method: string
   readonly isAnswered: boolean
@@ -316,7 +323,7 @@ export function summarizeServerRequest(
   return { method, isAnswered: answer !== undefined }
 }
 
-/** Error messages of a server may be long. */
+/** Truncates the text, because error messages of a server may be long. */
 export function summarizeOutcome(outcome: ExchangeOutcome): OutcomeSummary {
   return { kind: outcome.kind, text: truncateText(outcomeText(outcome), 60) }
 }

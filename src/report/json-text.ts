@@ -2,10 +2,10 @@ import { canonicalJson } from '../json/canonical.ts'
 import { parseJson } from '../json/parse.ts'
 import { escapeControlCharsInJson } from '../text.ts'
 
-/** Values that are JSON text already, such as a message as it was spelled on the wire. */
+/** Members whose values are already JSON text, such as recorded messages. */
 export type JsonMembers = Readonly<Record<string, string>>
 
-/** A whole document, laid out for reading, safe to show on a terminal. Its lists may be long: they are laid out item by item. */
+/** Formats an indented document that is safe to show on a terminal. Lists may be long: they are indented item by item. */
 export function jsonDocument(members: Readonly<Record<string, string | readonly string[]>>): string {
   const written = Object.entries(members).map(
     ([name, value]) =>
@@ -42,11 +42,11 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = codesOf('{}[]')
 const SINGLE_TOKENS = new Set(codesOf('{}[],: \t\r\n"'))
 const SPACE = new Set(codesOf(' \t\r\n'))
 
-// Beyond this depth nothing is indented any more: a hostile nesting would cost the square of its depth.
+// Deeper values are not indented, because the size of hostile nesting would grow with the square of its depth.
 const MAX_INDENT_DEPTH = 64
 const LINE_BREAKS = Array.from({ length: MAX_INDENT_DEPTH + 1 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
-/** Lays valid JSON out for reading without parsing it: numbers, escapes and the order of keys stay as they were spelled. */
+/** Indents valid JSON without parsing it, so that numbers, escapes and the order of keys stay unchanged. */
 export function indentJson(text: string, startDepth = 0): string {
   const parts: string[] = []
   let depth = startDepth
@@ -103,7 +103,7 @@ function codesOf(chars: string): readonly number[] {
   return Array.from(chars, (char) => char.charCodeAt(0))
 }
 
-/** A list of which one item is in memory at a time. */
+/** A list whose items are created one at a time. */
 export class StreamedList {
   readonly items: () => Iterable<object>
 
@@ -112,7 +112,7 @@ export class StreamedList {
   }
 }
 
-/** A JSON document whose lists may be of any length, piece by piece; laid out as JSON.stringify does it with an indent of two. */
+/** Formats a JSON document in chunks, because its lists may be long. The layout is that of JSON.stringify with an indent of two. */
 export function* streamJson(members: Readonly<Record<string, unknown>>): Generator<string> {
   let before = '{'
   for (const [name, value] of Object.entries(members)) {

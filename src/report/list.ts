@@ -31,11 +31,11 @@ function tapeRow(tape: TapeSummary): readonly TableCell[] {
     (id) => ` ${id}=${tape.labels[id]}`,
   )
   const servers = truncateText(tape.servers.join(', '), 60) + truncateText(ids.join(''), 60)
-  const state = tape.ended ? '' : ' (no end: cut, or still being written)'
+  const state = tape.ended ? '' : ' (no end: cut off, or still being recorded)'
   return [name, { text: truncateText(tape.started, 30) }, size, { text: servers + state }]
 }
 
-/** The reason without the path, which the name already tells. */
+/** The problem without the path, because the line shows the name already. */
 function problemText({ path, problem }: ListedProblem): string {
   return problem.startsWith(`${path}: `) ? problem.slice(path.length + 2) : problem
 }
@@ -45,7 +45,7 @@ function sizeText(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-/** The tapes of a folder for programs, as `docs/reference/list.md` describes it. */
+/** Formats a list for programs, as described in `docs/reference/list.md`. */
 export function listAsJson({ folder, tapes }: TapeList): string {
   return jsonDocument({ folder: jsonValue(folder), tapes: tapes.map(tapeJson) })
 }

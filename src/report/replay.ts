@@ -15,7 +15,7 @@ import type { StepList } from '../replay/steps/step-log.ts'
 export function stepAsText(step: ReplayStep): string {
   const { frame, method, tool, duration, state, why } = step
   const [word, style] = stepLabel(step)
-  const title = truncateText(tool === undefined ? method : `${method} ${tool}`, 44).padEnd(44)
+  const title = truncateText(callName(method, tool), 44).padEnd(44)
   const time = duration === undefined ? '' : formatDuration(duration)
   const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
   const line = `${styleText(style, word.padEnd(7))} ${`#${frame}`.padStart(6)}  ${title} ${time.padStart(9)}${reason}`
@@ -29,7 +29,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...notes.map((note) => `note: ${note}`),
     ...noise.map(
       ({ method, tool, path }) =>
-        `noise: ${callName(method, tool)} ${path}: the server says something else each time`,
+        `noise: ${callName(method, tool)} ${path}: the server sends another value each time`,
     ),
     ...unstable
       .filter(({ finding }) => finding.difference === undefined)
@@ -38,8 +38,8 @@ export function replaySummaryText(report: RepeatedReport): string {
           `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
       ),
     ...bindingsText(report),
-    `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} left out, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} answers not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
-    `answers: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in all`,
+    `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} skipped, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} responses not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
+    `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
     `verdict: ${verdictText(report)}`,
   ]
     .map((line) => `${escapeControlChars(line)}\n`)
@@ -58,15 +58,15 @@ const STANDINGS = ['confirmed', 'constant', 'user', 'found', 'refuted'] as const
 const STANDING_TEXT: Readonly<Record<(typeof STANDINGS)[number], string>> = {
   confirmed: 'confirmed',
   constant: 'the same as recorded',
-  user: 'by the bindings file',
-  found: 'not put to the test',
+  user: 'from the bindings file',
+  found: 'not tested',
   refuted: 'refuted',
 }
 
 const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
   pass: 'as recorded',
   fail: 'not as recorded',
-  incomplete: 'as recorded, as far as it went: not everything could be sent',
+  incomplete: 'as recorded, but incomplete: not everything could be sent',
 }
 
 function verdictText({ summary, validation }: RepeatedReport): string {
@@ -74,7 +74,7 @@ function verdictText({ summary, validation }: RepeatedReport): string {
   const isCompared = validation.checked + validation.skipped > 0
   return isCompared || summary.verdict !== 'pass'
     ? VERDICT_TEXT[summary.verdict]
-    : 'none, because no answer was compared'
+    : 'none, because no response was compared'
 }
 
 function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
@@ -100,7 +100,7 @@ function callName(method: string, tool: string | undefined): string {
 }
 
 function injectedText(injected: number): string {
-  return injected === 0 ? '' : `${injected} made to fail, `
+  return injected === 0 ? '' : `${injected} ${injected === 1 ? 'fault' : 'faults'} injected, `
 }
 
 function layersText(layers: RepeatedReport['validation']['layers']): string {
@@ -109,10 +109,10 @@ function layersText(layers: RepeatedReport['validation']['layers']): string {
 }
 
 function skippedText(skipped: number): string {
-  return skipped === 0 ? '' : `; ${skipped} not checked, by a rule`
+  return skipped === 0 ? '' : `; ${skipped} not checked because of a rule`
 }
 
-/** The report as JSON, piece by piece, in the form of `schema/replay-report-1.json`. Its steps are made one at a time. */
+/** The report as JSON in chunks, as defined by `schema/replay-report-1.json`. Only one step is in memory at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {
   const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise } = report
   const { timeline, unstable, steps } = report
@@ -141,7 +141,7 @@ function* stepsJson(steps: Iterable<ReplayStep>): Generator<object> {
   for (const step of steps) yield stepJson(step)
 }
 
-// Messages as JSON, not as text inside of JSON.
+// Messages are written as JSON values, not as strings that contain JSON.
 function stepJson(step: ReplayStep): object {
   return {
     ...step,
@@ -190,8 +190,7 @@ function* orderedMessages(steps: StepList): Generator<object> {
   let sequence = 0
   for (const { index, isAnswer } of inTimeOrder(steps)) {
     const step = steps.at(index)
-    if (step !== undefined)
-      yield { ...messageId(step, isAnswer), sequence: sequence++, ...messageRecord(step, isAnswer) }
+    if (step !== undefined) yield messageRecord(step, isAnswer, sequence++)
   }
 }
 
@@ -215,14 +214,15 @@ function* inTimeOrder(steps: StepList): Generator<OrderedMessage> {
   }
 }
 
-/** The id is made of the frame on the tape. */
-function messageId({ frame }: ReplayStep, isAnswer: boolean): { readonly proxy_id: string } {
-  return { proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}` }
-}
-
-function messageRecord({ frame, method, sent, answer }: ReplayStep, isAnswer: boolean): object {
+function messageRecord(
+  { frame, method, sent, answer }: ReplayStep,
+  isAnswer: boolean,
+  sequence: number,
+): object {
   const payload = parseOrKeepText(isAnswer ? answer : sent)
   return {
+    proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}`,
+    sequence,
     direction: isAnswer ? 'server_to_client' : 'client_to_server',
     jsonrpc_id: member(payload, 'id') ?? null,
     method: isAnswer ? null : method,

@@ -3,17 +3,17 @@ import { formatDuration, alignRows, columnTitle, type TableCell } from './table.
 import { truncateText } from '../text.ts'
 import { Histogram } from '../replay/steps/run-totals.ts'
 
-/** How often something was asked, how fast it was answered, how often it failed. */
+/** Counts and latencies of one kind of call. */
 export interface CallStats {
-  /** A method, with the tool, prompt or resource where there is one; `all` for all of them. */
+  /** The method and, if there is one, the tool, prompt or resource. `all` for the sum of all calls. */
   readonly call: string
   readonly count: number
-  /** Answered with an error, or by a tool that failed. */
+  /** Calls that got an error, or whose tool failed. */
   readonly errors: number
-  /** Neither answered nor cancelled. */
+  /** Calls that were neither answered nor cancelled. */
   readonly unanswered: number
   readonly errorRate: number
-  /** Milliseconds, of those that were answered; within one percent. */
+  /** Milliseconds of the answered calls, with an error of at most one percent. */
   readonly latency: {
     readonly avg: number
     readonly p50: number
@@ -23,7 +23,7 @@ export interface CallStats {
   }
 }
 
-/** The numbers of a tape: of everything first, then call by call, the most frequent first. */
+/** The statistics of all calls, then of each kind of call, the most frequent first. */
 export function callStats(exchanges: Iterable<ExchangeSummary>): readonly CallStats[] {
   const all = new CallCounts('all')
   const calls = new Map<string, CallCounts>()
@@ -59,7 +59,7 @@ class CallCounts {
   }
 
   stats(): CallStats {
-    const latencies = new Histogram() // many calls may have a name of their own, and a histogram takes more than most of them
+    const latencies = new Histogram() // created here because a histogram takes more memory than the few latencies of most kinds
     for (const latency of this.#latencies) latencies.add(latency)
     return {
       call: this.#call,
@@ -78,7 +78,7 @@ class CallCounts {
   }
 }
 
-/** One line for each call, under one for all of them. */
+/** Formats one line for all calls, then one line for each kind. */
 export function statsAsText(stats: readonly CallStats[]): string {
   return alignRows([STATS_TITLES, ...stats.map(statsRow)])
     .map((line) => `${line}\n`)

@@ -8,7 +8,6 @@ export interface TableCell {
   readonly align?: 'right'
 }
 
-/** A column's title. */
 export function columnTitle(text: string, align?: 'right'): TableCell {
   return { text, style: 'dim', ...(align && { align }) }
 }
@@ -20,7 +19,6 @@ export function alignRows(rows: readonly (readonly TableCell[])[]): readonly str
   return rows.map((row) => alignRow(row, widths))
 }
 
-/** How wide the columns of a table are. */
 export class ColumnWidths {
   readonly #widths: number[] = []
 
@@ -38,7 +36,7 @@ export class ColumnWidths {
   }
 }
 
-/** One row of a table whose widths are known. */
+/** Formats one row if the widths of the columns are known. */
 export function alignRow(row: readonly TableCell[], widths: ColumnWidths): string {
   return row
     .map((cell, column) => alignCell(cell, widths.of(column)))

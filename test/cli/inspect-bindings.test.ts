@@ -40,14 +40,14 @@ test('the values that the server made up are shown with where they came from, wh
   expect(code).toBe(0)
   expect(stdout.replace(tape, 'TAPE')).toMatchInlineSnapshot(`
     "TAPE
-    1 value of the server sent back in 2 places
+    1 value from the server sent back in 2 places
 
     a1b2c3d4  high: a value that nobody makes up twice
       #2 result.structuredContent.issue.id
       → #3 params.arguments.ref > characters 2-10
       → #3 params.arguments.issue
 
-    not bound unless a second run confirms it
+    guesses, bound only if a second run confirms them
       7: #2 result.structuredContent.issue.number → #3 params.arguments.parent_id
     "
   `)

@@ -455,7 +455,7 @@ test('a tape that was cut in the middle of a line still opens, and says so', asy
   expect(code).toBe(0)
   expect(stdout.slice(stdout.indexOf('problems'))).toMatchInlineSnapshot(`
     "problems  line 5: truncated: the file ends within this line, which is skipped
-              the tape has no end: it was cut, or is still being written
+              the tape has no end: it was cut off, or is still being recorded
     "
   `)
 })
@@ -481,7 +481,7 @@ test('a tape of several links says which exchange belongs to which', async () =>
     2  +1.0 ms  travel/2  ping               3.0 ms  ok
 
     latency   1 answered: median 3.0 ms, p95 3.0 ms, longest 3.0 ms
-    problems  the tape has no end: it was cut, or is still being written
+    problems  the tape has no end: it was cut off, or is still being recorded
     "
   `)
 })
@@ -500,7 +500,7 @@ test('a modern session is known by its envelope', async () => {
     1  +1.0 ms  tools/call pay   2.5 ms  input required
 
     latency   1 answered: median 2.5 ms, p95 2.5 ms, longest 2.5 ms
-    problems  the tape has no end: it was cut, or is still being written
+    problems  the tape has no end: it was cut off, or is still being recorded
     "
   `)
 })

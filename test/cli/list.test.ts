@@ -16,7 +16,7 @@ test('list shows every tape of the home folder, also those that cannot be read',
   expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
   expect(stdout).toMatchInlineSnapshot(`
     "name        recorded                   size  servers
-    cut-short   2026-11-16T08:00:00.000Z  187 B  files (no end: cut, or still being written)
+    cut-short   2026-11-16T08:00:00.000Z  187 B  files (no end: cut off, or still being recorded)
     github      2026-11-15T07:20:59.123Z  227 B  github
     not-a-tape                              6 B  not a Reelay tape: its first line is not a Reelay header
     "

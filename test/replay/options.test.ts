@@ -109,7 +109,7 @@ test('--inject lets requests fail, and nothing reaches the server', async () => 
   expect(code).toBe(1)
   expect(out).toMatch(/lost +#\d+ +tools\/list .*injected: the network failed/)
   expect(out).not.toMatch(/^ok/m)
-  expect(out).toMatch(/^0 sent, 3 made to fail, 2 left out, 0 held back, 1 unbound; 3 of 3 answers /m)
+  expect(out).toMatch(/^0 sent, 3 faults injected, 2 skipped, 0 held back, 1 unbound; 3 of 3 responses /m)
   expect(out).toMatch(/^verdict: not as recorded$/m)
 })
 

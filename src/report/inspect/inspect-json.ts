@@ -3,10 +3,10 @@ import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { ConnectionFacts } from '../connections.ts'
 import { latencyBetween, type ExchangeFacts } from '../exchanges.ts'
-import { missedExchanges, frameTimestamp, type Inspection } from './inspect.ts'
+import { missedRequests, frameTimestamp, type Inspection } from './inspect.ts'
 import { jsonDocument, jsonList, jsonObject, jsonValue, type JsonMembers } from '../json-text.ts'
 
-/** A tape for programs, as `docs/reference/inspect.md` describes it. Messages are spliced in as they were spelled on the wire. */
+/** Formats a tape for programs, as described in `docs/reference/inspect.md`. Messages keep the bytes that were recorded. */
 export function inspectAsJson(inspection: Inspection): string {
   const { connections, exchanges, outside, stderr, raw, events } = inspection
   const { latency, problems, unknownFrames } = inspection
@@ -15,11 +15,11 @@ export function inspectAsJson(inspection: Inspection): string {
     servers: serversJson(inspection),
     connections: connections.map(connectionJson),
     exchanges: exchanges.map((exchange) => exchangeJson(exchange, inspection)),
-    outside: outside.map((spoken) => messageJson(spoken, inspection)),
+    outside: outside.map((recorded) => messageJson(recorded, inspection)),
     stderr: stderr.map((frame) => stderrJson(frame, inspection)),
     raw: raw.map((frame) => rawJson(frame, inspection)),
     events: events.map((frame) => eventJson(frame, inspection)),
-    misses: jsonValue(missedExchanges(inspection).map(({ sequence }) => sequence)),
+    misses: jsonValue(missedRequests(inspection).map(({ sequence }) => sequence)),
     latency: jsonValue(latency ?? null),
     unknownFrames: jsonValue(unknownFrames),
     problems: jsonValue(problems),
@@ -108,8 +108,8 @@ function serverRequestJson(step: TurnStep, inspection: TapeClock): readonly stri
   return [jsonObject(ask)]
 }
 
-function messageJson(spoken: RecordedMessage, inspection: TapeClock): string {
-  return jsonObject({ ...directedFrameJson(spoken, inspection), message: spoken.text })
+function messageJson(recorded: RecordedMessage, inspection: TapeClock): string {
+  return jsonObject({ ...directedFrameJson(recorded, inspection), message: recorded.text })
 }
 
 function stderrJson(frame: StderrFrame, inspection: Inspection): string {
@@ -133,7 +133,6 @@ function eventJson(frame: EventFrame, inspection: Inspection): string {
   })
 }
 
-/** The part of an inspection that times are computed from. */
 type TapeClock = Pick<Inspection, 'header'>
 type FramePosition = Pick<EventFrame, 'n' | 't' | 'server' | 'conn'>
 

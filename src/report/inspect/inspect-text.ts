@@ -2,8 +2,8 @@ import { styleText } from 'node:util'
 import { canonicalJson } from '../../json/canonical.ts'
 import type { JsonObject } from '../../json/parse.ts'
 import type { ConnectionFacts } from '../connections.ts'
-import { exchangeTable, type ExchangeOutcome, type ExchangeFacts } from '../exchanges.ts'
-import { type Inspection, missedExchanges } from './inspect.ts'
+import { exchangeTable, type ExchangeFacts } from '../exchanges.ts'
+import { type Inspection, type MissedRequest, missedRequests } from './inspect.ts'
 import { indentJson } from '../json-text.ts'
 import { formatDuration } from '../table.ts'
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
@@ -66,12 +66,15 @@ function serverLine(name: string, info: Inspection['header']['servers'][string] 
 
 function connectionLines(facts: ConnectionFacts): readonly string[] {
   const who = `${peerName(facts.clientInfo, 'a client')} → ${peerName(facts.serverInfo, 'a server')}`
-  const said = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
-  const can = [
+  const details = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
+  const capabilities = [
     ...capabilityText('client', facts.clientCapabilities),
     ...capabilityText('server', facts.serverCapabilities),
   ]
-  const lines = [[`  connection ${facts.conn}: ${who}`, ...said].join(', '), `    ${can.join('; ')}`]
+  const lines = [
+    [`  connection ${facts.conn}: ${who}`, ...details].join(', '),
+    `    ${capabilities.join('; ')}`,
+  ]
   return lines.filter((line) => line.trim() !== '').map(escapeControlChars)
 }
 
@@ -85,8 +88,8 @@ function exitText(exit: JsonObject | undefined): string {
 }
 
 function peerName(info: JsonObject | undefined, unnamed: string): string {
-  const said = [info?.['name'], info?.['version']].filter((value) => typeof value === 'string')
-  return said.length === 0 ? unnamed : said.join(' ')
+  const words = [info?.['name'], info?.['version']].filter((value) => typeof value === 'string')
+  return words.length === 0 ? unnamed : words.join(' ')
 }
 
 function capabilityText(side: string, capabilities: JsonObject | undefined): readonly string[] {
@@ -118,19 +121,13 @@ export interface InspectionNotes extends Pick<
   readonly events: readonly string[]
 }
 
-/** A request that a served tape could not answer. */
-export interface MissedRequest {
-  readonly sequence: number
-  readonly message: string
-}
-
 /** The first of some lines, and how many there are. */
 export interface TruncatedLines {
   readonly lines: readonly string[]
   readonly count: number
 }
 
-/** Formats the notes, each under its label. Empty notes are left out. */
+/** Formats the notes, each under its label. Empty notes are skipped. */
 function noteLines(notes: InspectionNotes): readonly string[] {
   return [
     ...labelledLines('latency', latencyLines(notes)),
@@ -149,10 +146,7 @@ function collectNotes(inspection: Inspection, verbose: boolean): InspectionNotes
   const most = verbose ? Infinity : MAX_NOTE_LINES
   return {
     ...inspection,
-    misses: missedExchanges(inspection).map(({ sequence, outcome }) => ({
-      sequence,
-      message: missMessage(outcome),
-    })),
+    misses: missedRequests(inspection),
     outside: verbose ? outside.flatMap(messageLines) : countTitles(outside.map(outsideMessageTitle)),
     stderr: truncateLines(stderrLines(stderr), most),
     raw: truncateLines(raw.map(rawLine), most),
@@ -175,13 +169,9 @@ function missLine({ sequence, message }: MissedRequest): string {
   return escapeControlChars(`exchange ${sequence}: ${message}`)
 }
 
-function missMessage(outcome: ExchangeOutcome): string {
-  return outcome.kind === 'miss' ? outcome.message : ''
-}
-
 /** Describes a message that belongs to no exchange. */
-export function outsideMessageTitle(spoken: RecordedMessage): string {
-  return `${spoken.dir === 'c2s' ? '→' : '←'} ${messageTitle(spoken)}`
+export function outsideMessageTitle(recorded: RecordedMessage): string {
+  return `${recorded.dir === 'c2s' ? '→' : '←'} ${messageTitle(recorded)}`
 }
 
 function countTitles(titles: readonly string[]): readonly string[] {
@@ -216,7 +206,7 @@ function eventLine({ t, event, details }: EventFrame): string {
 
 function problemLines({ problems, ended, unknownFrames }: InspectionNotes): readonly string[] {
   const lines = problems.map(({ line, why }) => escapeControlChars(`line ${line}: ${why}`))
-  if (!ended) lines.push('the tape has no end: it was cut, or is still being written')
+  if (!ended) lines.push('the tape has no end: it was cut off, or is still being recorded')
   if (unknownFrames > 0) lines.push(`${unknownFrames} frames are of a kind that this version does not know`)
   return lines.map((line) => styleText('yellow', line))
 }
@@ -228,23 +218,22 @@ function truncateLines(lines: readonly string[], most: number = MAX_NOTE_LINES):
 
 function truncatedNote({ lines, count }: TruncatedLines): readonly string[] {
   if (count <= lines.length) return lines
-  return [...lines, styleText('dim', `and ${count - lines.length} more, shown by -v`)]
+  return [...lines, styleText('dim', `and ${count - lines.length} more (use -v to show all)`)]
 }
 
-/** Every message of an exchange in the order it was recorded, laid out for reading. */
+/** Formats every message of an exchange, in recorded order. */
 function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {
   return [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
 }
 
 /** Formats a message: its direction, title, time and JSON. */
-function messageLines(spoken: RecordedMessage): readonly string[] {
-  const arrow = spoken.dir === 'c2s' ? '→' : '←'
-  const title = `${arrow} ${messageTitle(spoken)} at +${formatDuration(spoken.t)}`
-  const json = indentJson(escapeControlCharsInJson(spoken.text)).split('\n')
+function messageLines(recorded: RecordedMessage): readonly string[] {
+  const arrow = recorded.dir === 'c2s' ? '→' : '←'
+  const title = `${arrow} ${messageTitle(recorded)} at +${formatDuration(recorded.t)}`
+  const json = indentJson(escapeControlCharsInJson(recorded.text)).split('\n')
   return [styleText('cyan', title), ...json.map((line) => `  ${line}`)]
 }
 
-/** Describes a message in a few words. */
 function messageTitle({ message }: RecordedMessage): string {
   switch (message.kind) {
     case 'request':

@@ -58,9 +58,16 @@ export function inspectTape(tape: Tape): Inspection {
   }
 }
 
-/** The exchanges that a served tape could not answer. */
-export function missedExchanges({ exchanges }: Inspection): readonly ExchangeFacts[] {
-  return exchanges.filter(({ outcome }) => outcome.kind === 'miss')
+/** A request that a served tape could not answer. */
+export interface MissedRequest {
+  readonly sequence: number
+  readonly message: string
+}
+
+export function missedRequests({ exchanges }: Inspection): readonly MissedRequest[] {
+  return exchanges.flatMap(({ sequence, outcome }) =>
+    outcome.kind === 'miss' ? [{ sequence, message: outcome.message }] : [],
+  )
 }
 
 /** The time of a frame as an ISO date. */
@@ -68,7 +75,7 @@ export function frameTimestamp({ header }: Pick<Inspection, 'header'>, t: number
   return new Date(Math.min(Date.parse(header.started) + t, LAST_DATE)).toISOString()
 }
 
-const LAST_DATE = 8.64e15 // of JavaScript; a tape that was edited by hand may say anything
+const LAST_DATE = 8.64e15 // the last date in JavaScript; a tape that was edited by hand may contain any time
 
 function messagesOutsideExchanges({ turns, strays }: Tape): readonly RecordedMessage[] {
   const loose = turns.filter(({ trigger }) => trigger?.message.kind !== 'request').flatMap(messagesOfTurn)
@@ -83,12 +90,12 @@ function tapeDuration({ turns, strays, rest }: Tape): number {
 /** Filters a tape by server. Frames that belong to no server, such as the end, are kept. */
 export async function selectTapeServers(reader: TapeReader, filter: string): Promise<TapeReader> {
   const header = await headerWithServers(reader, filter)
-  const meant = selectServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
+  const selected = selectServers({ path: reader.path, names: Object.keys(header.servers) }, filter)
   const isShown = (frame: Frame): boolean => {
     const server = serverOfFrame(frame)
-    return typeof server !== 'string' || meant.includes(server)
+    return typeof server !== 'string' || selected.includes(server)
   }
-  const servers = Object.entries(header.servers).filter(([name]) => meant.includes(name))
+  const servers = Object.entries(header.servers).filter(([name]) => selected.includes(name))
   return {
     ...reader,
     header: { ...header, servers: Object.fromEntries(servers) },

@@ -1,4 +1,4 @@
-import { idKey, type Id, type Request } from '../../protocol/message.ts'
+import type { Request } from '../../protocol/message.ts'
 import { ConnectionTracker } from '../connections.ts'
 import {
   exchangeTableLines,
@@ -11,6 +11,8 @@ import {
   type ExchangeSummary,
   type OutcomeSummary,
   cancelledRequestId,
+  exchangeRequestKey,
+  httpExchangeKey,
   isExchangeRequest,
   latencyBetween,
   requestTarget,
@@ -25,9 +27,9 @@ import {
   sectionLines,
   type InspectionHeading,
   type InspectionNotes,
-  type MissedRequest,
   type TruncatedLines,
 } from './inspect-text.ts'
+import type { MissedRequest } from './inspect.ts'
 import type { TapeReader } from '../../store/file/read.ts'
 import { NumberTable, ValueTable } from '../../store/columns.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
@@ -57,7 +59,7 @@ export function* overviewAsText({ exchanges, notes, ...heading }: Overview): Gen
 }
 
 class OverviewBuilder {
-  readonly #log = new ExchangeLog((spoken) => this.#addOutside(spoken))
+  readonly #log = new ExchangeLog((recorded) => this.#addOutside(recorded))
   readonly #conversations = new TapeConversations(this.#log)
   readonly #joined: EventFrame[] = []
   readonly #outsideCounts = new Map<string, number>()
@@ -70,7 +72,8 @@ class OverviewBuilder {
 
   add(frame: Frame): void {
     this.#frames++
-    if (frame.kind === 'message') for (const spoken of messagesInFrame(frame)) this.#conversations.add(spoken)
+    if (frame.kind === 'message')
+      for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
     else this.#addOther(frame)
     this.#durationMs = Math.max(this.#durationMs, frame.t)
   }
@@ -133,9 +136,9 @@ class OverviewBuilder {
     if (++this.#rawCount <= MAX_NOTE_LINES) this.#raw.push(rawLine(frame))
   }
 
-  #addOutside(spoken: RecordedMessage): void {
-    this.#log.connections.track(spoken, 'outside', spoken.n)
-    const title = outsideMessageTitle(spoken)
+  #addOutside(recorded: RecordedMessage): void {
+    this.#log.connections.track(recorded, 'outside', recorded.n)
+    const title = outsideMessageTitle(recorded)
     this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
   }
 }
@@ -173,17 +176,17 @@ class StderrPreview {
 }
 
 /** Called with each message that belongs to no exchange. */
-type OnOutsideMessage = (spoken: RecordedMessage) => void
+type OnOutsideMessage = (recorded: RecordedMessage) => void
 
-/** Takes down the exchanges of a tape as they come, a row of numbers for each. A turn is known by its row. */
+/** Collects the exchanges of a tape, one row of numbers for each. A turn is identified by its row. */
 class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   readonly rows: ExchangeRows = new ExchangeRows()
   readonly connections: ConnectionTracker = new ConnectionTracker()
   readonly misses: MissedRequest[] = []
   readonly #onOutside: OnOutsideMessage
-  /** The requests that are not answered yet, by their rows. */
+  /** The requests without a response, by their rows. */
   readonly #open = new Map<number, OpenRequest>()
-  /** The latest of those with each id, and those of each HTTP exchange. */
+  /** The rows of these requests: the latest one with each id, and all of each HTTP exchange. */
   readonly #byId = new Map<string, number>()
   readonly #byHttpExchange = new Map<string, number[]>()
 
@@ -241,7 +244,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   /** Adds the HTTP status of a request that got no JSON-RPC response. */
   addHttpStatus({ server, x, http }: HttpFrame): void {
     if (!('status' in http)) return
-    for (const row of this.#byHttpExchange.get(httpExchangeKeyOf(server, x)) ?? [])
+    for (const row of this.#byHttpExchange.get(httpExchangeKey({ server, x })) ?? [])
       if (this.rows.outcomeKind(row) === 'unanswered')
         this.rows.setOutcome(row, { kind: 'unanswered', status: http.status })
   }
@@ -252,8 +255,8 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
     this.connections.addRequest(place, request, row + 1)
     const { t, server, conn, x } = place
     this.#open.set(row, { request, place: { t, server, conn, x } })
-    this.#byId.set(openRequestKey(place, request.id), row)
-    const inExchange = x === undefined ? undefined : httpExchangeKeyOf(server, x)
+    this.#byId.set(exchangeRequestKey(place, request.id), row)
+    const inExchange = x === undefined ? undefined : httpExchangeKey({ server, x })
     if (inExchange !== undefined)
       this.#byHttpExchange.set(inExchange, [...(this.#byHttpExchange.get(inExchange) ?? []), row])
     return row
@@ -262,7 +265,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   #addNotification(notification: RecordedMessage): void {
     this.#onOutside(notification)
     const id = cancelledRequestId(notification)
-    const row = id === undefined ? undefined : this.#byId.get(openRequestKey(notification, id))
+    const row = id === undefined ? undefined : this.#byId.get(exchangeRequestKey(notification, id))
     if (row !== undefined) this.rows.setOutcome(row, { kind: 'cancelled' })
   }
 
@@ -271,9 +274,9 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
     if (open === undefined) return undefined
     const { request, place } = open
     this.#open.delete(row)
-    const key = openRequestKey(place, request.id)
+    const key = exchangeRequestKey(place, request.id)
     if (this.#byId.get(key) === row) this.#byId.delete(key)
-    if (place.x !== undefined) this.#removeFromHttpExchange(httpExchangeKeyOf(place.server, place.x), row)
+    if (place.x !== undefined) this.#removeFromHttpExchange(httpExchangeKey(place), row)
     return open
   }
 
@@ -294,19 +297,11 @@ interface OpenRequest {
 interface OpenServerRequest {
   readonly row: number
   readonly request: RecordedMessage
-  /** Which of the questions of its exchange it is. */
+  /** Its position among the server requests of its exchange. */
   readonly place: number
 }
 
-function openRequestKey({ server, conn }: Pick<RecordedMessage, 'server' | 'conn'>, id: Id): string {
-  return JSON.stringify([server, conn, idKey(id)])
-}
-
-function httpExchangeKeyOf(server: string, x: number | undefined): string {
-  return JSON.stringify([server, x])
-}
-
-/** The exchanges of a tape in the order of their requests. Each is a few numbers, so that a tape of any size fits into memory. */
+/** The exchanges of a tape in the order of their requests. Each takes only a few numbers, so that a long tape fits into memory. */
 class ExchangeRows implements Iterable<ExchangeSummary> {
   readonly #rows = new NumberTable({
     at: 'float64',
@@ -343,7 +338,6 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
     this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }
 
-  /** A request that has no response yet. */
   setOutcome(row: number, outcome: ExchangeOutcome): void {
     this.#rows.columns.outcome.set(row, this.#numberOf(outcome))
   }
@@ -353,14 +347,14 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
     notifications.set(row, notifications.at(row) + 1)
   }
 
-  /** A question, which is written down again when it is answered. */
+  /** Adds a server request, or replaces the one at `place` when it is answered. Returns its place. */
   setServerRequest(
     row: number,
-    asked: ServerRequestSummary,
+    request: ServerRequestSummary,
     place: number = this.#serverRequestsIn(row).length,
   ): number {
     const list = [...this.#serverRequestsIn(row)]
-    list[place] = asked
+    list[place] = request
     this.#serverRequests.set(row, list)
     return place
   }
@@ -369,7 +363,7 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
     return this.#short(row).kind
   }
 
-  /** Milliseconds, of those that were answered. */
+  /** The latencies of the answered requests, in milliseconds. */
   latencies(): Float64Array {
     const latencies = new Float64Array(this.#rows.columns.latency.toArray())
     return latencies.filter((latency) => !Number.isNaN(latency))
