@@ -1,5 +1,5 @@
 import type { ExchangeFacts } from '../report/exchanges.ts'
-import { exchangeJson } from '../report/inspect/inspect-json.ts'
+import { exchangeJson } from '../report/inspect/inspect.ts'
 import { ExchangeFollower, createTailFormatter } from '../report/tail.ts'
 import { followTape, type FollowedTape } from '../store/file/follow.ts'
 import { resolveTape } from '../store/home.ts'

@@ -93,7 +93,7 @@ export class Matcher {
     return new Matcher(this)
   }
 
-  /** Uses the recorded turn that answers a request, or tells why there is none. */
+  /** Uses the recorded turn that answers a request, or returns the reason for the miss. */
   lookup(request: ClientCall): MatchOutcome {
     const same = this.#index.requests.find(request)
     const live = this.comparer.matchesByKey ? undefined : this.comparer.comparable(request)
@@ -164,7 +164,7 @@ export class Matcher {
     return undefined
   }
 
-  /** Why none of these recordings, the best of them first, is an answer. */
+  /** Finds the reason why none of the candidates, which are sorted by rank, is an answer. */
   #missOutcome(candidates: readonly RequestRecordings[]): MatchOutcome {
     const later = this.comparer.strategy.inOrder
       ? candidates.find((one) => this.#usedOf(one) < one.playable.length)

@@ -1,5 +1,4 @@
-import { idKey, isId, type Id } from '../protocol/message.ts'
-import { member } from '../json/parse.ts'
+import { cancelledRequestId, idKey, type Id } from '../protocol/message.ts'
 import type { TurnStore, RecordedMessage, Turn } from '../tape/turns.ts'
 
 /**
@@ -39,16 +38,11 @@ function cancelledRequests(store: TurnStore): ReadonlySet<string> {
   for (let place = first; place < store.size; place++) {
     const { trigger, method } = store.summary(place)
     if (trigger !== 'notification' || method !== 'notifications/cancelled') continue
-    const key = cancellationKey(store.at(place)?.trigger)
-    if (key !== undefined) cancelled.add(key)
+    const cancellation = store.at(place)?.trigger
+    const id = cancellation && cancelledRequestId(cancellation.message)
+    if (cancellation !== undefined && id !== undefined) cancelled.add(requestIdKey(cancellation, id))
   }
   return cancelled
-}
-
-function cancellationKey(trigger: RecordedMessage | undefined): string | undefined {
-  if (trigger?.message.kind !== 'notification') return undefined
-  const id = member(trigger.message.params, 'requestId')
-  return isId(id) ? requestIdKey(trigger, id) : undefined
 }
 
 function isUnansweredByDesign({ trigger, steps, cut }: Turn, cancelled: ReadonlySet<string>): boolean {

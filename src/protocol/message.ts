@@ -57,6 +57,13 @@ export function idToJson(id: Id): string {
   return typeof id === 'number' ? String(id) : JSON.stringify(id)
 }
 
+/** The id of the request that a notification cancels. Returns `undefined` for all other messages. */
+export function cancelledRequestId(message: Message): Id | undefined {
+  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
+  const id = member(message.params, 'requestId')
+  return isId(id) ? id : undefined
+}
+
 /** Classifies a parsed JSON value as a JSON-RPC message, or says why it is not one. */
 export function classifyMessage(value: unknown): Message {
   if (Array.isArray(value)) return classifyBatch(value)

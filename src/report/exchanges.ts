@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { idKey, isId, type Id, type Request, type Response } from '../protocol/message.ts'
+import { cancelledRequestId, idKey, type Id, type Request, type Response } from '../protocol/message.ts'
 import { member } from '../json/parse.ts'
 import {
   formatDuration,
@@ -66,18 +66,11 @@ function cancelledRequests(turns: readonly Turn[]): ReadonlySet<RecordedMessage>
   for (const { trigger } of turns) {
     if (trigger === undefined) continue
     if (isExchangeRequest(trigger)) latest.set(exchangeRequestKey(trigger, trigger.message.id), trigger)
-    const id = cancelledRequestId(trigger)
+    const id = cancelledRequestId(trigger.message)
     const request = id === undefined ? undefined : latest.get(exchangeRequestKey(trigger, id))
     if (request !== undefined) cancelled.add(request)
   }
   return cancelled
-}
-
-/** The request that a notification cancels. */
-export function cancelledRequestId({ message }: RecordedMessage): Id | undefined {
-  if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') return undefined
-  const id = member(message.params, 'requestId')
-  return isId(id) ? id : undefined
 }
 
 /** Identifies an open request. */

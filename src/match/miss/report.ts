@@ -211,52 +211,37 @@ const MOST_NEAREST = 3
 const MOST_DIFFERENCES = 20
 
 /** The nearest recorded requests. Only the first one has annotations. */
-function nearestRequestData(miss: Miss): readonly NearestRequestData[] {
-  return miss.nearest.slice(0, MOST_NEAREST).map((candidate, place) => ({
-    ...candidateData(candidate),
-    ...(place === 0 && annotatedNearest(candidate, miss)),
-  }))
+function nearestRequestData({ nearest, annotations, recordedAt }: Miss): readonly NearestRequestData[] {
+  return nearest.slice(0, MOST_NEAREST).map(({ frame, distance, entry, differences }, place) => {
+    const known = place === 0 ? annotations : []
+    const shown = differences.slice(0, MOST_DIFFERENCES).map((each) => differenceData(each, known))
+    const bound = known.flatMap(({ path, boundTo }) =>
+      boundTo === undefined || shown.some((one) => one.path === path)
+        ? []
+        : [{ path, boundTo: originText(boundTo) }],
+    )
+    return {
+      frame,
+      distance: Math.round(distance * 1000) / 1000,
+      used: entry.used,
+      of: entry.answers,
+      differences: shown,
+      ...(place === 0 && recordedAt !== undefined && { recorded: new Date(recordedAt).toISOString() }),
+      ...(bound.length > 0 && { bound }),
+    }
+  })
 }
 
-function candidateData({ frame, distance, entry, differences }: NearestRequest): NearestRequestData {
+function differenceData(
+  { path, ...sides }: FieldDifference,
+  annotations: readonly ValueAnnotation[],
+): DifferenceData {
+  const at = formatPath(path)
+  const { looksLike, boundTo, rule } = annotations.find((each) => each.path === at) ?? {}
   return {
-    frame,
-    distance: Math.round(distance * 1000) / 1000,
-    used: entry.used,
-    of: entry.answers,
-    differences: differences.slice(0, MOST_DIFFERENCES).map(differenceData),
-  }
-}
-
-function differenceData({ path, ...sides }: FieldDifference): DifferenceData {
-  return {
-    path: formatPath(path),
+    path: at,
     ...('recorded' in sides && { recorded: shortenValue(sides.recorded) }),
     ...('got' in sides && { got: shortenValue(sides.got) }),
-  }
-}
-
-function annotatedNearest(
-  { differences }: NearestRequest,
-  { annotations, recordedAt }: Miss,
-): Partial<NearestRequestData> {
-  const known = new Map(annotations.map((annotation) => [annotation.path, annotation]))
-  const differing = differences.slice(0, MOST_DIFFERENCES).map(differenceData)
-  const bound = annotations.flatMap(({ path, boundTo }) =>
-    boundTo === undefined || differing.some((one) => one.path === path)
-      ? []
-      : [{ path, boundTo: originText(boundTo) }],
-  )
-  return {
-    ...(recordedAt !== undefined && { recorded: new Date(recordedAt).toISOString() }),
-    differences: differing.map((one) => ({ ...one, ...annotationData(known.get(one.path)) })),
-    ...(bound.length > 0 && { bound }),
-  }
-}
-
-function annotationData(annotation: ValueAnnotation | undefined): Partial<DifferenceData> {
-  const { looksLike, boundTo, rule } = annotation ?? {}
-  return {
     ...(rule !== undefined && { rule }),
     ...(looksLike !== undefined && { looksLike }),
     ...(boundTo !== undefined && { boundTo: originText(boundTo) }),

@@ -1,4 +1,4 @@
-import type { Request } from '../../protocol/message.ts'
+import { cancelledRequestId, type Request } from '../../protocol/message.ts'
 import { ConnectionTracker } from '../connections.ts'
 import {
   exchangeTableLines,
@@ -10,7 +10,6 @@ import {
   type ServerRequestSummary,
   type ExchangeSummary,
   type OutcomeSummary,
-  cancelledRequestId,
   exchangeRequestKey,
   httpExchangeKey,
   isExchangeRequest,
@@ -264,7 +263,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
 
   #addNotification(notification: RecordedMessage): void {
     this.#onOutside(notification)
-    const id = cancelledRequestId(notification)
+    const id = cancelledRequestId(notification.message)
     const row = id === undefined ? undefined : this.#byId.get(exchangeRequestKey(notification, id))
     if (row !== undefined) this.rows.setOutcome(row, { kind: 'cancelled' })
   }
