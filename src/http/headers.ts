@@ -1,10 +1,10 @@
-/** Names and values in turn, as Node gives and takes them: spelling, order and repetitions are kept. */
+/** Names and values in turn, like Node's `rawHeaders`: spelling, order and repetitions are kept. */
 export type RawHeaders = readonly string[]
 
-/** As large a head as servers commonly take; Node's own bound is 16 KiB. */
+/** The largest head that is read. Node's default of 16 KiB is less than many servers accept. */
 export const MAX_HEAD_BYTES: number = 128 * 1024
 
-// What belongs to one hop and not to the message (RFC 9110, 7.6.1); `Connection` may name more.
+// Headers of one connection, which a proxy does not forward (RFC 9110, 7.6.1). `Connection` may name more.
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -17,7 +17,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 
-/** What is handed on. */
+/** Returns the headers that a proxy forwards. */
 export function endToEndHeaders(headers: RawHeaders): string[] {
   const named = connectionOptions(headers)
   const kept: string[] = []
@@ -28,7 +28,7 @@ export function endToEndHeaders(headers: RawHeaders): string[] {
   return kept
 }
 
-/** The first value of a header, whatever its spelling. */
+/** Returns the first value of a header. `name` is in lower case; the case of the headers does not matter. */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const each = headers[at]!
@@ -42,7 +42,7 @@ export function isEventStream(headers: RawHeaders): boolean {
   return findHeader(headers, 'content-type')?.trim().toLowerCase().startsWith('text/event-stream') === true
 }
 
-/** The headers with the host that the URL of the request names, which counts for more (RFC 9112, 3.2.2). */
+/** Replaces the Host header by the host of the request's URL, which has priority (RFC 9112, 3.2.2). */
 export function withHost(headers: RawHeaders, host: string): RawHeaders {
   if (findHeader(headers, 'host') === host) return headers
   const others: string[] = []
@@ -66,7 +66,7 @@ export interface AddedHeader {
   readonly value: string
 }
 
-/** Puts our headers in the place of the client's of the same name. */
+/** Adds headers, in place of the client's headers of the same name. */
 export function withAddedHeaders(flat: string[], own: readonly AddedHeader[]): string[] {
   if (own.length === 0) return flat
   const ours = new Set(own.map(({ name }) => name.toLowerCase()))

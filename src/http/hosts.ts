@@ -29,9 +29,9 @@ function urlError(
 }
 
 /**
- * Says why a request may not pass, or nothing when it may. A web page can point a name of its own at this machine and then
- * talk to us; the Host and Origin that its browser sends give it away, and neither is ours. A bare address cannot be
- * pointed elsewhere, so it is let in where we listen to more than this machine.
+ * Protects a local server from web pages. A page can point a domain name at this machine and then send requests to us, but
+ * its browser sends that name as Host or Origin. An IP address cannot be redirected like that, so it is accepted if we
+ * listen to other machines.
  */
 export class HostCheck {
   readonly #listensOn: string
@@ -41,6 +41,7 @@ export class HostCheck {
     this.#listensOn = listensOn
   }
 
+  /** Returns undefined if the request is accepted. */
   rejectionReason(headers: RawHeaders): string | undefined {
     const host = findHeader(headers, 'host')
     const origin = findHeader(headers, 'origin')
@@ -64,14 +65,14 @@ function isTrustedOrigin(origin: string, host: string): boolean {
   return from !== undefined && (isLoopback(from) || from === host)
 }
 
-/** Whether a host name, without port and brackets, is this machine and can be no other. */
+/** Whether a host name, without port and brackets, always means this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase()
   if (name === 'localhost' || name.endsWith('.localhost') || name === '::1') return true
   return isIP(name) === 4 && name.startsWith('127.')
 }
 
-/** The host name in a `Host` header or an origin; undefined when it cannot be read. */
+/** Returns the host name in a `Host` header or an origin, or undefined if it is invalid. */
 function parseHostName(authority: string): string | undefined {
   const url = `http://${authority}`
   return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined

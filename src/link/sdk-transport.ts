@@ -1,6 +1,6 @@
 import type { ClientLink, OpenLink } from './client-link.ts'
 
-/** The part of an SDK's transport that a client needs; both SDKs' transports fit. */
+/** The part of an SDK transport that a client needs. The transports of both SDKs have it. */
 export interface SdkClientTransport {
   start(): Promise<void>
   send(message: never): Promise<void>
@@ -10,7 +10,7 @@ export interface SdkClientTransport {
   onerror?: ((error: Error) => void) | undefined
 }
 
-/** A link over a transport that somebody else has made: of an SDK, or a served tape in memory. */
+/** A link over a transport of the caller: of an SDK, or a served tape in memory. */
 export function sdkTransportLink(transport: SdkClientTransport): OpenLink {
   return async ({ onText, onEnd }) => {
     Object.assign(transport, {
@@ -46,8 +46,8 @@ class SdkTransportLink implements ClientLink {
 }
 
 /**
- * The SDKs' Transport, in both their versions and on both sides. Messages and options are the SDK's own and are handed
- * on as they are, so this type names as little of them as possible.
+ * The `Transport` of both SDKs, for clients and servers. Messages and options belong to the SDK and are passed on unchanged,
+ * so this type says as little about them as possible.
  */
 export interface AnyTransport {
   start(): Promise<void>
@@ -62,5 +62,5 @@ export interface AnyTransport {
   readonly hasPerRequestStream?: boolean
 }
 
-// Each SDK has a message type of its own. Only the type of a method fits both, whichever way it is assigned.
+// Each SDK has its own message type. Only the type of a method can be assigned from and to both.
 type OnMessage = { method(message: unknown, extra?: unknown): void }['method']

@@ -158,7 +158,7 @@ function withoutLineFeeds(part: Uint8Array): Uint8Array {
 
 type EventDetails = Readonly<Record<string, unknown>>
 
-/** What an event frame says behind its place: `,"event":…` and its details. */
+/** Encodes the part of an event frame after its place: `,"event":…` and the details. */
 export function encodeEventMembers(
   event: string,
   details: EventDetails,
@@ -167,7 +167,7 @@ export function encodeEventMembers(
   return `,"event":${JSON.stringify(event)}${encodeMembers(details, redactor)}`
 }
 
-/** Members behind others, with a comma before each. */
+/** Encodes members that follow others, each with a comma before it. */
 export function encodeMembers(details: EventDetails, redactor: Redactor | undefined): string {
   const text = JSON.stringify(details)
   const members = (redactor?.text(text) ?? text).slice(1, -1)
@@ -175,8 +175,8 @@ export function encodeMembers(details: EventDetails, redactor: Redactor | undefi
 }
 
 /**
- * What stands on the tape for a message that is longer than the user wants to keep: its beginning, how long it was, and
- * what its id and method were, so that readers know whose answer is missing. Undefined for what is no message.
+ * Encodes a message that is longer than the user wants to keep: its beginning, its length, and its id and method, so that
+ * readers know which response is missing. Returns undefined if the bytes are not a message.
  */
 function truncatedPayload(bytes: Uint8Array, keep: number): string | undefined {
   const text = new StringDecoder('utf8').write(Buffer.from(bytes))
@@ -203,7 +203,7 @@ function messageIdentity(message: Message): object {
   }
 }
 
-/** Bytes of any kind without their secrets. */
+/** Replaces secrets in bytes of any kind. */
 function redactBytes(bytes: Buffer, redactor: Pick<Redactor, 'text'> | undefined): Buffer {
   if (redactor === undefined) return bytes
   const encoding = isUtf8(bytes) ? 'utf8' : 'latin1'
@@ -212,17 +212,17 @@ function redactBytes(bytes: Buffer, redactor: Pick<Redactor, 'text'> | undefined
   return redacted === text ? bytes : Buffer.from(redacted, encoding)
 }
 
-/** The beginning of bytes that are too many. Their secrets go first: a cut would leave half of one, which nobody can tell. */
+/** Returns the beginning of long bytes. Secrets are replaced before the cut, because half of a secret cannot be recognized. */
 function redactPrefix(bytes: Buffer, length: number, redactor: Redactor | undefined): Buffer {
   if (redactor === undefined) return bytes.subarray(0, length)
   const known = redactBytes(bytes.subarray(0, length + MARGIN_BYTES), redactor)
   return known.subarray(0, Math.min(length, Math.max(known.length - MARGIN_BYTES, 0)))
 }
 
-/** Longer than a token. */
+/** More than the length of a token. */
 const MARGIN_BYTES = 2048
 
-/** The headers as they go on the tape: all names as they were spelled, and the values without secrets. */
+/** Returns the headers for the tape: the names unchanged, the values without secrets. */
 export function redactHeaderList(headers: RawHeaders, redactor: Redactor | undefined): HeaderList {
   const pairs: [string, string][] = []
   for (let at = 0; at + 1 < headers.length; at += 2) {

@@ -149,7 +149,7 @@ test('a response that is not HTTP is an error, and the next request uses another
     socket.write(nth === 1 ? 'what?\r\n\r\n' : OK),
   )
   const client = open()
-  await expect(get(client, url)).rejects.toThrow('no HTTP answer: "what?"')
+  await expect(get(client, url)).rejects.toThrow('not an HTTP response: "what?"')
   expect(await get(client, url)).toBe('200 hi whole')
   expect(sockets).toHaveLength(2)
 })

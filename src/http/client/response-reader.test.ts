@@ -108,12 +108,12 @@ test.each([
 })
 
 test.each([
-  ['no HTTP at all', 'no HTTP answer', 'SSH-2.0-x\r\n\r\n'],
+  ['no HTTP at all', 'not an HTTP response', 'SSH-2.0-x\r\n\r\n'],
   ['a name with a blank', 'header line', 'HTTP/1.1 200 OK\r\nA : b\r\n\r\n'],
   ['a line that goes on in the next', 'header line', 'HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n'],
   ['a line feed alone', 'header line', 'HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n'],
   ['a carriage return alone', 'header line', 'HTTP/1.1 200 OK\r\nA: b\rC: d\r\n\r\n'],
-  ['a zero byte', 'characters', 'HTTP/1.1 200 OK\r\nA: \0\r\n\r\n'],
+  ['a zero byte', 'invalid character', 'HTTP/1.1 200 OK\r\nA: \0\r\n\r\n'],
   ['two lengths', 'Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ['a length that is none', 'Content-Length', 'HTTP/1.1 200 OK\r\nContent-Length: +1\r\n\r\n'],
   [
@@ -121,16 +121,16 @@ test.each([
     'both',
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
   ],
-  ['a chunk without a size', 'no size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n'],
+  ['a chunk without a size', 'chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n'],
   [
     'a chunk that is too long',
-    'longer than it said',
+    'longer than its announced size',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n',
   ],
   ['another protocol', 'protocol', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
   [
     'more than the answer',
-    'no answer',
+    'more bytes than its response',
     'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n',
   ],
   ['a head without end', 'longer than 1000 bytes', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(MAX_HEAD)}`],

@@ -6,13 +6,13 @@ interface HttpResponseWatcher {
   readonly onEnd: () => void
 }
 
-/** Takes the bytes of a piece of the answer from `start` on; returns where it stopped, which is before the end only when the state changed. */
+/** Reads a chunk from `start` on. Returns where it stopped, which is before the end only if the state changed. */
 type Step = (chunk: Buffer, start: number) => number
 
 const BLANK_LINE = '\r\n\r\n'
 const LONGEST_LINE = 16 * 1024
 
-/** Reads one answer after the other from the bytes of a socket, however they are cut. Bodies are not copied. Throws on what is no HTTP/1.1. */
+/** Parses one HTTP/1.1 response after the other from the chunks of a socket. Bodies are not copied. Throws if the bytes are invalid. */
 export class ResponseReader {
   readonly #watcher: HttpResponseWatcher
   readonly #maxHeadBytes: number
@@ -28,7 +28,7 @@ export class ResponseReader {
     this.#step = this.#head
   }
 
-  /** The next answer is to this request. */
+  /** Has to be called before each response, with the method of its request. */
   begin(method: string): void {
     this.#isHead = method === 'HEAD'
     this.#isOver = false
@@ -37,12 +37,12 @@ export class ResponseReader {
 
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length;) {
-      if (this.#isOver) throw new Error('bytes that belong to no answer')
+      if (this.#isOver) throw new Error('the server sent more bytes than its response')
       at = this.#step(chunk, at)
     }
   }
 
-  /** The server said its last: true when that is how the body ends. */
+  /** The server has closed its side. Returns true if that ends the body. */
   end(): boolean {
     if (this.#step !== this.#untilClose) return false
     this.#finish()
@@ -53,16 +53,17 @@ export class ResponseReader {
     const end = endOfHead(this.#held, chunk, start)
     const text = this.#held + chunk.toString('latin1', start, end)
     if (text.length > this.#maxHeadBytes)
-      throw new Error(`the head of the answer is longer than ${this.#maxHeadBytes} bytes`)
+      throw new Error(`the head of the response is longer than ${this.#maxHeadBytes} bytes`)
     this.#held = end === undefined ? text : ''
     if (end === undefined) return chunk.length
-    this.#begun(parseResponseHead(text.slice(0, -BLANK_LINE.length), this.#isHead))
+    this.#startBody(parseResponseHead(text.slice(0, -BLANK_LINE.length), this.#isHead))
     return end
   }
 
-  #begun(head: HttpResponseHead): void {
-    if (head.status === 101) throw new Error('the server changed to a protocol that nobody asked for')
-    if (head.status < 200 && head.status >= 100) return // it will answer later
+  #startBody(head: HttpResponseHead): void {
+    if (head.status === 101)
+      throw new Error('the server switched to another protocol, which was not requested')
+    if (head.status < 200 && head.status >= 100) return // an interim response, which the final one follows
     const { body } = head
     this.#watcher.onHead(head)
     if (body.kind === 'length') this.#left = body.bytes
@@ -72,7 +73,7 @@ export class ResponseReader {
   }
 
   readonly #counted: Step = (chunk, start) => {
-    const end = this.#some(chunk, start)
+    const end = this.#bodyPart(chunk, start)
     if (this.#left === 0) this.#finish()
     return end
   }
@@ -85,30 +86,30 @@ export class ResponseReader {
   readonly #size: Step = (chunk, start) =>
     this.#line(chunk, start, (line) => {
       const [, digits] = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line) ?? []
-      if (digits === undefined) throw new Error(`no size of a chunk: ${JSON.stringify(line.slice(0, 80))}`)
+      if (digits === undefined) throw new Error(`invalid chunk size: ${JSON.stringify(line.slice(0, 80))}`)
       this.#left = Number.parseInt(digits, 16)
       this.#step = this.#left === 0 ? this.#trailer : this.#chunk
     })
 
   readonly #chunk: Step = (chunk, start) => {
-    const end = this.#some(chunk, start)
+    const end = this.#bodyPart(chunk, start)
     if (this.#left === 0) this.#step = this.#afterChunk
     return end
   }
 
   readonly #afterChunk: Step = (chunk, start) =>
     this.#line(chunk, start, (line) => {
-      if (line !== '') throw new Error('a chunk that is longer than it said')
+      if (line !== '') throw new Error('a chunk is longer than its announced size')
       this.#step = this.#size
     })
 
-  /** Trailers are of this hop and not handed on. */
+  /** Trailers are skipped, because they belong to this connection. */
   readonly #trailer: Step = (chunk, start) =>
     this.#line(chunk, start, (line) => {
       if (line === '') this.#finish()
     })
 
-  #some(chunk: Buffer, start: number): number {
+  #bodyPart(chunk: Buffer, start: number): number {
     const end = Math.min(chunk.length, start + this.#left)
     this.#left -= end - start
     this.#watcher.onBody(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))
@@ -119,11 +120,11 @@ export class ResponseReader {
     const feed = chunk.indexOf(LINE_FEED, start)
     const end = feed < 0 ? chunk.length : feed + 1
     this.#held += chunk.toString('latin1', start, end)
-    if (this.#held.length > LONGEST_LINE) throw new Error('a line between chunks that is too long')
+    if (this.#held.length > LONGEST_LINE) throw new Error('a line between chunks is too long')
     if (feed < 0) return end
     const line = this.#held
     this.#held = ''
-    if (!line.endsWith('\r\n')) throw new Error('a line between chunks without its end')
+    if (!line.endsWith('\r\n')) throw new Error('a line between chunks does not end with CRLF')
     take(line.slice(0, -2))
     return end
   }
@@ -137,7 +138,7 @@ export class ResponseReader {
 
 const LINE_FEED = 10
 
-/** Where the head ends; undefined when that is still to come. The blank line may be cut in two. */
+/** Returns where the head ends, or undefined if its end has not arrived. The blank line may be split between chunks. */
 function endOfHead(held: string, chunk: Buffer, start: number): number | undefined {
   const tail = held.slice(-BLANK_LINE.length + 1)
   const across = tail + chunk.toString('latin1', start, start + BLANK_LINE.length - 1)
@@ -147,14 +148,14 @@ function endOfHead(held: string, chunk: Buffer, start: number): number | undefin
   return at < 0 ? undefined : at + BLANK_LINE.length
 }
 
-/** The first lines of an answer. */
+/** The status line and headers of a response. */
 export interface HttpResponseHead {
   readonly status: number
   readonly reason: string
   readonly headers: RawHeaders
-  /** How the end of the body is known (RFC 9112, 6.3). */
+  /** How the body is framed (RFC 9112, 6.3). */
   readonly body: { readonly kind: 'none' | 'chunked' | 'until close' } | BodyOfLength
-  /** Whether the socket may carry another request afterwards. */
+  /** Whether the connection can carry another request afterwards. */
   readonly isKept: boolean
 }
 
@@ -165,10 +166,10 @@ interface BodyOfLength {
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/
 const TOKEN = /^[!#$%&'*+.^_`|~\w-]+$/
-// A head is read strictly: where two readers could disagree on it, one of them could be made to see another answer.
+// Heads are parsed strictly: if two parsers disagreed about a head, one of them could be made to see another response.
 const FORBIDDEN = /[^\t\r\n\x20-\x7e\x80-\xff]/
 
-/** Reads a head without its blank line; throws when it is none. Servers send the same head many times a second. */
+/** Parses a head without its blank line. Throws if it is invalid. Results are cached, because servers send the same head many times a second. */
 function parseResponseHead(text: string, isHead: boolean): HttpResponseHead {
   if (isHead) return parseUncachedHead(text, isHead)
   const known = parsedHeads.get(text)
@@ -186,8 +187,8 @@ const MAX_CACHED_LENGTH = 4096
 function parseUncachedHead(text: string, isHead: boolean): HttpResponseHead {
   const [first = '', ...lines] = text.split('\r\n')
   const [, minor, code, reason = ''] = STATUS_LINE.exec(first) ?? []
-  if (code === undefined) throw new Error(`no HTTP answer: ${JSON.stringify(first.slice(0, 80))}`)
-  if (FORBIDDEN.test(text)) throw new Error('the head of the answer holds characters that none may hold')
+  if (code === undefined) throw new Error(`not an HTTP response: ${JSON.stringify(first.slice(0, 80))}`)
+  if (FORBIDDEN.test(text)) throw new Error('the head of the response contains an invalid character')
   const headers = parseHeaderLines(lines)
   const status = Number(code)
   const body = isHead || status < 200 || status === 204 || status === 304 ? NO_BODY : bodyFraming(headers)
@@ -208,7 +209,7 @@ function parseHeaderLines(lines: readonly string[]): RawHeaders {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(0, colon))
     if (!TOKEN.test(name) || LINE_BREAK.test(line))
-      throw new Error(`a header line that cannot be read: ${JSON.stringify(line.slice(0, 80))}`)
+      throw new Error(`invalid header line: ${JSON.stringify(line.slice(0, 80))}`)
     headers.push(name, trimmed(line, colon + 1))
   }
   return headers
@@ -216,7 +217,7 @@ function parseHeaderLines(lines: readonly string[]): RawHeaders {
 
 const LINE_BREAK = /[\r\n]/
 
-/** Not String.trim: it would take the last byte of an à for a blank. */
+/** String.trim is not used, because it would remove the last byte of an à, which looks like a no-break space. */
 function trimmed(line: string, start: number): string {
   let [from, to] = [start, line.length]
   while (from < to && isBlank(line.charCodeAt(from))) from++
@@ -235,14 +236,14 @@ function bodyFraming(headers: RawHeaders): HttpResponseHead['body'] {
   const coding = findHeader(headers, 'transfer-encoding')
   const lengths = new Set(valuesOf(headers, 'content-length'))
   if (coding !== undefined) {
-    if (lengths.size > 0) throw new Error('an answer with both Transfer-Encoding and Content-Length')
+    if (lengths.size > 0) throw new Error('the response has both Transfer-Encoding and Content-Length')
     const last = valuesOf(headers, 'transfer-encoding').at(-1)?.split(',').at(-1)?.trim().toLowerCase()
     return { kind: last === 'chunked' ? 'chunked' : 'until close' }
   }
   if (lengths.size === 0) return { kind: 'until close' }
   const [length = ''] = lengths
   if (lengths.size > 1 || !/^\d{1,15}$/.test(length))
-    throw new Error('an answer with a Content-Length that is none')
+    throw new Error('the response has an invalid Content-Length')
   return { kind: 'length', bytes: Number(length) }
 }
 

@@ -14,7 +14,7 @@ const DAY = 24 * 60 * 60 * 1000
 const CA_DAYS = 730
 const LEAF_DAYS = 30
 
-/** Makes a certificate authority, valid for two years. */
+/** Creates a certificate authority that is valid for two years. */
 export async function makeAuthority(name: string, now: Date): Promise<CertificateKeyPair> {
   const x509 = await loadX509()
   const keys = await generateKeys()
@@ -34,7 +34,7 @@ export async function makeAuthority(name: string, now: Date): Promise<Certificat
   return { cert: certificatePem(cert), key: await privatePem(keys) }
 }
 
-/** Makes a certificate for one host, by an authority. */
+/** Creates a certificate for one host, signed by an authority. */
 export async function makeLeaf(
   authority: CertificateKeyPair,
   host: string,
@@ -63,7 +63,7 @@ export async function makeLeaf(
   return { cert: certificatePem(cert), key: await privatePem(keys) }
 }
 
-/** Certificates for hosts, made when they are first asked for and kept in memory. */
+/** Returns a function that gives the certificate of a host. Certificates are created on demand and kept in memory. */
 export function certificateContexts(authority: CertificateKeyPair): (host: string) => Promise<SecureContext> {
   const made = new Map<string, Promise<SecureContext>>()
   return (host) => {
@@ -73,7 +73,7 @@ export function certificateContexts(authority: CertificateKeyPair): (host: strin
   }
 }
 
-/** Loaded only where there is an authority: it is large. */
+/** Loaded on demand, because it is large and only needed with an authority. */
 async function loadX509(): Promise<typeof X509> {
   const x509 = await import('@peculiar/x509')
   x509.cryptoProvider.set(webcrypto)
@@ -99,7 +99,7 @@ function certificatePem(cert: X509.X509Certificate): string {
   return `${cert.toString('pem')}\n`
 }
 
-/** Positive and unique by chance. */
+/** Returns a random positive number. */
 function randomSerial(): string {
   const bytes = webcrypto.getRandomValues(new Uint8Array(16))
   return `01${Buffer.from(bytes).toString('hex')}`

@@ -4,7 +4,7 @@ import type { RawHeaders } from '../headers.ts'
 import { FastResponse } from './fast-response.ts'
 import type { ServedHandler } from './http-server.ts'
 
-/** Reads requests in plain form itself, before Node does, which costs half as much. Everything else is Node's. */
+/** Reads simple POST requests directly from the socket, which takes half as long as with Node. Node reads all others. */
 export class FastListener {
   readonly #open = new Set<Socket>()
 
@@ -24,7 +24,7 @@ export class FastListener {
     })
   }
 
-  /** Lets go of every client that Node does not know. */
+  /** Closes the connections that Node does not know about. */
   close(): void {
     for (const socket of this.#open) socket.destroy()
   }
@@ -34,13 +34,13 @@ interface FastConnectionOptions {
   readonly socket: Socket
   readonly heads: FastHeadCache
   readonly onRequest: ServedHandler
-  /** Takes over a connection on which something else came, which is given back to the socket to be read again. */
+  /** Takes over a connection after any other request. The bytes of the request are still in the socket. */
   readonly onOther: (socket: Socket) => void
-  /** For how long the connection is kept when nothing goes over it, in milliseconds. */
+  /** How long an idle connection is kept, in milliseconds. */
   readonly keepAliveMs: number
 }
 
-/** A request of which a part is still to come. */
+/** A request whose body has not arrived completely. */
 interface IncompleteRequest {
   readonly head: FastRequestHead
   readonly parts: Buffer[]
@@ -48,14 +48,14 @@ interface IncompleteRequest {
 }
 
 /**
- * One connection, as long as what comes by it are requests in plain form, one after the other. With the first that is
- * anything else the connection goes to someone who can read that.
+ * One connection, for as long as it carries simple requests, one after the other. The first other request hands the
+ * connection over to Node.
  */
 class FastConnection {
   readonly #options: FastConnectionOptions
   #incomplete: IncompleteRequest | undefined
   #response: FastResponse | undefined
-  /** What came before the answer to the last request was given. */
+  /** Bytes that arrived before the response to the last request was complete. */
   readonly #pipelined: Buffer[] = []
 
   constructor(options: FastConnectionOptions) {
@@ -131,7 +131,7 @@ class FastConnection {
     socket.resume()
   }
 
-  // As Node does: who will say no more is not answered any more.
+  // Like Node, sends no more responses to a client that has closed its side.
   readonly #onEnd = (): void => void this.#options.socket.end()
 
   readonly #onTimeout = (): void => {
@@ -149,27 +149,27 @@ class FastConnection {
   readonly #onClose = (): void => this.#response?.close()
 }
 
-// A request that is on its way when its time is over gets through.
+// Time for a request that was sent just before the timeout.
 const GRACE_MS = 1000
 const BLANK_LINE = '\r\n\r\n'
 
-function ignoreError(): void {} // a client that leaves is owed nothing
+function ignoreError(): void {} // the client has disconnected
 
 /** The head of a POST with a body of known length. */
 interface FastRequestHead {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly rawHeaders: RawHeaders
-  /** How many bytes of body follow. */
+  /** The length of the body in bytes. */
   readonly length: number
-  /** Whether the client wants nothing more after this. */
+  /** Whether the client wants the connection to be closed after the response. */
   readonly isLast: boolean
 }
 
 const MAX_CACHED_HEADS = 256
 const MAX_HEAD_LENGTH = 8 * 1024
 
-/** Reads heads of requests. A client writes the same ones again and again: what was read before is not read again. */
+/** Parses request heads. Clients send the same heads again and again, so the results are cached. */
 export class FastHeadCache {
   readonly #known = new Map<string, FastRequestHead>()
 
@@ -189,8 +189,8 @@ export class FastHeadCache {
 }
 
 /**
- * A head in the one form that nearly all clients write. What is in any other form, right or wrong, is undefined here and for
- * Node's parser to judge: there is nothing that we let through and Node would not.
+ * Parses a head in the one form that nearly all clients send. Returns undefined for every other form, valid or not, which
+ * is left to Node's parser. Everything that is accepted here would be accepted by Node too.
  */
 export function parseFastHead(text: string): FastRequestHead | undefined {
   const [first = '', ...lines] = text.split('\r\n')
@@ -214,10 +214,10 @@ const REQUEST_LINE = /^POST (\/[\w\-.~!$&'()*+,;=:@%/?]*) HTTP\/1\.1$/
 const HEADER_LINE = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[!-~](?:[ -~]*[!-~])?)?)[ \t]*$/
 const MAX_HEADER_LINES = 64
 
-// They say how the bytes go on, or what becomes of the connection.
+// Headers that change how the body is read, or how the connection is used.
 const HOP_HEADERS = new Set(['expect', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
 
-/** A line that could not be read has no name. */
+/** A line that could not be parsed has an empty name. */
 function isSimpleHeader(key: string, value: string): boolean {
   if (key === 'content-length') return CONTENT_LENGTH.test(value)
   if (key === 'connection') return /^(?:keep-alive|close)$/i.test(value)

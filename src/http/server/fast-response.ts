@@ -4,13 +4,13 @@ import type { ServedResponse } from './http-server.ts'
 
 interface FastResponseOptions {
   readonly socket: Socket
-  /** For how many seconds the connection is kept when nothing goes over it; 0 when it is not. */
+  /** How many seconds an idle connection is kept; 0 to close it after the response. */
   readonly keepAlive: number
-  /** Told when everything is handed over to the socket. */
+  /** Called when everything was written to the socket. */
   readonly onEnd: (isLast: boolean) => void
 }
 
-/** The answer to a request that we read ourselves, written as Node would write it. */
+/** The response to a request that the fast listener has read, with the same bytes that Node would write. */
 export class FastResponse implements ServedResponse {
   readonly #options: FastResponseOptions
   #onClose: (() => void)[] | undefined
@@ -44,7 +44,7 @@ export class FastResponse implements ServedResponse {
     return this
   }
 
-  /** Begins a stream. What is written in the same moment leaves in one piece. */
+  /** Starts a stream. Everything that is written in the same tick is sent in one piece. */
   flushHeaders(): void {
     const { socket } = this.#options
     socket.cork()
@@ -66,7 +66,7 @@ export class FastResponse implements ServedResponse {
     onEnd(this.#head?.closesConnection === true)
   }
 
-  /** Breaks off: what was written before leaves, and nothing more. */
+  /** Closes the connection after sending what was already written. */
   destroy(): void {
     const { socket } = this.#options
     socket.uncork()
@@ -79,14 +79,14 @@ export class FastResponse implements ServedResponse {
     this.#onClose = [...(this.#onClose ?? []), action]
   }
 
-  /** The client has everything, or is gone. */
+  /** Called when the client has received everything, or has disconnected. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     for (const action of this.#onClose ?? []) action()
   }
 
-  /** The client has taken what was written. */
+  /** Called when the client has received what was written. */
   drain(): void {
     for (const action of this.#onDrain ?? []) action()
   }
@@ -95,7 +95,7 @@ export class FastResponse implements ServedResponse {
     queueMicrotask(() => this.close())
   }
 
-  /** The head, if it is still to be sent. */
+  /** Returns the head, or an empty text if it was already sent. */
   #takeHead(): string {
     if (this.#state !== 'waiting') return ''
     if (this.#head === undefined) this.writeHead(200)
@@ -106,23 +106,23 @@ export class FastResponse implements ServedResponse {
 
 const LAST_CHUNK = '0\r\n\r\n'
 
-// A chunk of nothing would be the last.
+// An empty chunk would end the body.
 function encodeChunk(text: string): string {
   return text === '' ? '' : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 }
 
 type ResponseHeaderValues = Readonly<Record<string, string | number>>
 
-/** The head of a response, and what it says of the bytes after it. */
+/** The head of a response, and how its body is framed. */
 interface FormattedResponseHead {
   readonly text: string
-  /** Whether the body has the length that the head names; else it comes in chunks. */
+  /** Whether the head contains the length of the body. Otherwise the body is chunked. */
   readonly hasLength: boolean
-  /** Whether the connection ends with the response. */
+  /** Whether the connection is closed after the response. */
   readonly closesConnection: boolean
 }
 
-/** Writes a head as Node does. `keepAlive` is for how many seconds an idle connection is kept; 0 when it is not. */
+/** Formats a head like Node does. */
 function formatResponseHead(
   status: number,
   headers: ResponseHeaderValues,
@@ -157,7 +157,7 @@ const HEADER_FLAGS: ReadonlyMap<string, number> = new Map([
 ])
 const knownFlags = new Map<string, number>()
 
-/** There are few names, and each is looked at once. */
+/** Validates each name only once, because there are few. */
 function headerFlag(name: string): number {
   const found = knownFlags.get(name)
   if (found !== undefined) return found
@@ -167,7 +167,7 @@ function headerFlag(name: string): number {
   return meaning
 }
 
-/** What stands in every head that does not say it itself. */
+/** The lines for headers that were not given. */
 function defaultLines(given: number, keepAlive: number): string {
   if ((given & (DATE | CONNECTION)) === 0) return cachedDefaultLines(keepAlive)
   return `${(given & DATE) === 0 ? dateLine() : ''}${(given & CONNECTION) === 0 ? connectionLines(keepAlive) : ''}`
@@ -175,7 +175,7 @@ function defaultLines(given: number, keepAlive: number): string {
 
 let cachedLines = { keepAlive: 0, date: '', lines: '' }
 
-/** The same for a second. */
+/** Cached, because these lines change only once per second. */
 function cachedDefaultLines(keepAlive: number): string {
   const date = httpDate()
   if (cachedLines.date !== date || cachedLines.keepAlive !== keepAlive)
@@ -195,7 +195,7 @@ function connectionLines(keepAlive: number): string {
 let cachedSecond = 0
 let cachedDate = ''
 
-/** Now, as HTTP writes it. */
+/** The current time in the format of HTTP. */
 function httpDate(): string {
   const now = Math.floor(Date.now() / 1000)
   if (now !== cachedSecond) {

@@ -14,12 +14,12 @@ interface FastRequest {
   readonly body: Buffer
 }
 
-/** A request of a client: one that Node reads, or one that we read. */
+/** A request of a client, read by Node or by the fast listener. */
 export type ServedRequest = IncomingMessage | FastRequest
 
-/** The way to answer a request, as far as it is used. Node's own is one. */
+/** The part of Node's `ServerResponse` that is used. The fast listener has its own implementation. */
 export interface ServedResponse {
-  /** Whether the client is gone, or has everything. */
+  /** Whether the client has disconnected, or has received everything. */
   readonly destroyed: boolean
   readonly headersSent: boolean
   readonly writableEnded: boolean
@@ -34,15 +34,15 @@ export interface ServedResponse {
 
 export type ServedHandler = (req: ServedRequest, res: ServedResponse) => void
 
-/** What is left of a request is not looked at. */
+/** Discards the rest of a request. */
 export function discardBody(req: ServedRequest): void {
   if (!('body' in req)) req.resume()
 }
 
-/** Codes of our own answers: outside every range that JSON-RPC and MCP reserve, so that none is taken for the server's. */
+/** Error codes of our own, outside the ranges that JSON-RPC and MCP reserve, so that they differ from the server's. */
 const CODE_BY_STATUS = { 400: -39400, 403: -39403, 502: -39502 } as const
 
-/** Answers in place of the server, and says that it does. */
+/** Sends an error in place of the server. The error says that it comes from Reelay. */
 export function sendErrorResponse(
   res: ServedResponse,
   status: keyof typeof CODE_BY_STATUS,
@@ -59,7 +59,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** A server for the clients of a proxy. How long a request, an answer or a quiet stream may take is for its two ends to say, never for us. */
+/** Creates the server of a proxy. Client and server decide how long requests, responses and idle streams may take, so there are no timeouts for them. */
 export function createHttpServer(): Server {
   return createServer({
     keepAlive: true,
@@ -71,7 +71,7 @@ export function createHttpServer(): Server {
   })
 }
 
-/** Begins to listen, and says where. */
+/** Starts to listen. Returns the origin. */
 export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(host, port, error)))

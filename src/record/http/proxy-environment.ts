@@ -7,11 +7,11 @@ export interface ProxyEnvironmentOptions {
   /** The environment that the variables are added to. */
   readonly env: NodeJS.ProcessEnv
   readonly proxy: string
-  /** Files with certificates to trust, where there is a local CA. */
+  /** Files with certificates to trust, if there is a local CA. */
   readonly trust: { readonly extra: string; readonly all: string } | undefined
 }
 
-/** The variables that send a program through a proxy, and have it trust the local CA: only those that differ. */
+/** Returns the variables that make a program use a proxy and trust the local CA. Variables that stay unchanged are left out. */
 export function proxyEnvironment({
   env,
   proxy,
@@ -31,7 +31,7 @@ export function proxyEnvironment({
   }
 }
 
-/** Servers on this machine are to be recorded too, and so is everything where a star would leave out all. */
+/** Removes the entries for this machine, because local servers are recorded too, and the star, which would exclude all servers. */
 function noProxy(env: NodeJS.ProcessEnv, name: string): Record<string, string> {
   const value = env[name]
   if (value === undefined) return {}
@@ -50,8 +50,8 @@ function unlessSet(env: NodeJS.ProcessEnv, name: string, value: string): Record<
 }
 
 /**
- * Files that have a program trust the local CA beside what it trusted before: `extra` for programs that add it to their own
- * list, `all` for those that take it in place of theirs.
+ * Writes files that make a program trust the local CA in addition to what it trusted before. `extra` is for programs that
+ * add a file to their own list, `all` for programs that use a file instead of their list.
  */
 export function writeTrustFiles(
   folder: string,
@@ -66,7 +66,7 @@ export function writeTrustFiles(
   }
 }
 
-/** Node itself only warns of a file that it cannot read. */
+/** Node also only warns about a file that it cannot read. */
 function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -2,20 +2,20 @@ import { parseServerUrl } from '../../http/hosts.ts'
 import type { ExchangeWatcher, RequestLine, BodyWatcher } from '../../http/proxy/proxied-exchange.ts'
 import type { Recording } from '../recording.ts'
 
-/** The `fetch` option of the SDKs' HTTP transports, and what Node's own `fetch` fits. */
+/** The type of the `fetch` option of the SDKs' HTTP transports. Node's `fetch` has it too. */
 export type AnyFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 export interface RecordFetchOptions {
   readonly recording: Recording
-  /** What to call the server on the tape. */
+  /** The name of the server on the tape. */
   readonly server: string
-  /** The server's endpoint. What is fetched from other origins, such as tokens, is not recorded. */
+  /** The endpoint of the server. Requests to other origins, such as those for tokens, are not recorded. */
   readonly url: string | URL
 }
 
 /**
- * A fetch function that does what the given one does, and puts the HTTP exchanges with a server on a tape: heads, messages,
- * server-sent events, aborts. URLs stay as they are, so OAuth works as without it.
+ * Wraps a fetch function, and records its HTTP exchanges with a server: heads, messages, server-sent events and aborts.
+ * URLs do not change, so OAuth still works.
  *
  * @example
  * const url = new URL('https://host/mcp')
@@ -35,7 +35,7 @@ export function recordFetch(fetch: AnyFetch, { recording, server, url }: RecordF
   }
 }
 
-/** Undefined for what is not our server's, or no request at all: then fetch itself says so. */
+/** Returns undefined for another server, and for an invalid request, which `fetch` itself rejects. */
 function requestLineOf(
   endpoint: URL,
   target: string | URL,
@@ -51,7 +51,7 @@ function requestLineOf(
   }
 }
 
-/** SDKs send texts. Of anything else the tape says nothing, because reading it would take it from the request. */
+/** SDKs send texts. Streams are not recorded, because reading one would take it from the request. */
 function recordRequestBody({ chunk, end }: BodyWatcher, body: RequestInit['body']): void {
   if (typeof body === 'string') chunk(Buffer.from(body))
   else if (body instanceof Uint8Array) chunk(Uint8Array.from(body))
@@ -79,15 +79,15 @@ function fetchErrorReason(error: unknown): string {
 
 type Body = NonNullable<Response['body']>
 
-/** Who looks on at the exchange. */
+/** How one response is recorded. */
 interface ResponseRecording {
   readonly watcher: ExchangeWatcher
-  /** Has everything seen so far put on the tape: the caller may act on it before this round is over. */
+  /** Writes everything to the tape at once, because the caller may act on it in this round of the event loop. */
   readonly settle: () => void
   readonly signal: AbortSignal | null | undefined
 }
 
-/** The response as it came, with a body that is put on the tape as its reader reads it: no sooner, and nothing is held back. */
+/** Returns the response with a body that is recorded while it is read. Nothing is read ahead or held back. */
 function recordedResponse(response: Response, onlooker: ResponseRecording): Response {
   const { body, status, statusText, headers, url, redirected, type } = response
   const watched = onlooker.watcher.answered(status, decodedHeaders(headers))
@@ -97,7 +97,7 @@ function recordedResponse(response: Response, onlooker: ResponseRecording): Resp
   }
   const passing = recordedBody(body, { ...onlooker, watched, isOwed: status !== ACCEPTED })
   const copy = new Response(passing, { status, statusText, headers })
-  // What only a real exchange can set.
+  // The constructor cannot set these.
   for (const [name, value] of Object.entries({ url, redirected, type }))
     Object.defineProperty(copy, name, { value })
   return copy
@@ -105,14 +105,14 @@ function recordedResponse(response: Response, onlooker: ResponseRecording): Resp
 
 const ACCEPTED = 202
 
-/** What fetch hands out is decoded already. */
+/** The body that `fetch` returns is already decoded. */
 function decodedHeaders(headers: Headers): readonly string[] {
   return [...headers].filter(([name]) => name !== 'content-encoding').flat()
 }
 
 interface RecordedBodyContext extends ResponseRecording {
   readonly watched: BodyWatcher
-  /** Whether a reader that leaves gives something up; SDKs drop the empty body of a 202 unread. */
+  /** Whether cancelling the body counts as an abort. SDKs cancel the empty body of a 202 without reading it. */
   readonly isOwed: boolean
 }
 
@@ -124,7 +124,7 @@ function recordedBody(body: Body, { watcher, watched, settle, signal, isOwed }: 
       watched.end()
       controller.close()
     } else {
-      watched.chunk(Uint8Array.from(value)) // a copy: the reader may do with its own what it likes
+      watched.chunk(Uint8Array.from(value)) // a copy, because the reader may change its bytes
       settle()
       controller.enqueue(value)
     }

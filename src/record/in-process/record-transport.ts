@@ -3,22 +3,21 @@ import type { AnyTransport } from '../../link/sdk-transport.ts'
 import { type MessageRecorder, Recording, type RecordingOptions } from '../recording.ts'
 
 export type RecordTransportOptions = {
-  /** What to call the server on the tape. */
+  /** The name of the server on the tape. */
   readonly server: string
-  /** Which end of the link the transport is; by default the client's. */
+  /** The side that uses the transport; by default the client. */
   readonly side?: 'client' | 'server'
 } & (
   | {
-      /** A tape that several transports share; whoever made it closes it. */
+      /** A tape that several transports share. Its creator closes it. */
       readonly recording: Recording
     }
-  /** A tape of its own, which ends when the transport closes. */
+  /** A tape for this transport, which is finished when the transport closes. */
   | RecordingOptions
 )
 
 /**
- * A transport that does what the given one does, and puts every message on a tape. It takes the transports of both SDKs, of
- * clients and of servers.
+ * Wraps a transport, and records every message. It accepts the transports of both SDKs, for clients and servers.
  *
  * @example
  * await client.connect(recordTransport(new StdioClientTransport({ command: 'my-server' }), { tape: 'a', server: 'mine' }))
@@ -38,9 +37,9 @@ export function recordTransport(transport: AnyTransport, options: RecordTranspor
 
 interface RecordedTransportContext {
   readonly tape: MessageRecorder
-  /** The direction of what this end sends. */
+  /** The direction of the messages that this side sends. */
   readonly sent: Direction
-  /** The link is over; may be called twice. */
+  /** Called when the transport is closed, possibly more than once. */
   readonly onEnd: () => Promise<void>
 }
 
@@ -53,9 +52,9 @@ class RecordedTransport implements AnyTransport {
   #isAttached = false
   #isClosed = false
 
-  constructor(inner: AnyTransport, setting: RecordedTransportContext) {
+  constructor(inner: AnyTransport, context: RecordedTransportContext) {
     this.#inner = inner
-    this.#context = setting
+    this.#context = context
   }
 
   readonly start = async (): Promise<void> => {
@@ -78,7 +77,7 @@ class RecordedTransport implements AnyTransport {
     await this.#context.onEnd()
   }
 
-  /** Late, so that whoever has set a callback on the inner transport keeps it. */
+  /** Attached late, so that callbacks that were set on the inner transport before are kept. */
   #attach(): void {
     if (this.#isAttached) return
     this.#isAttached = true
@@ -103,7 +102,7 @@ class RecordedTransport implements AnyTransport {
     Object.assign(this.#inner, callbacks)
   }
 
-  /** A transport may say that it is closed, or only be done closing, or both. */
+  /** A transport may call `onclose`, or only resolve `close`, or do both. */
   #onClosed(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -129,7 +128,7 @@ const OPTIONAL_MEMBERS: readonly PropertyKey[] = [
   'hasPerRequestStream',
 ] satisfies (keyof AnyTransport)[]
 
-/** SDKs ask whether a transport has these members, and some get them late: so they are looked up in the inner transport each time. */
+/** SDKs check whether a transport has these members, and some are added late, so they are looked up in the inner transport each time. */
 function withOptionalMembers(recorded: RecordedTransport, inner: AnyTransport): AnyTransport {
   const holder = (target: AnyTransport, name: PropertyKey): AnyTransport =>
     OPTIONAL_MEMBERS.includes(name) ? inner : target
