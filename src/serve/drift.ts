@@ -8,18 +8,18 @@ import { type ClientCall } from '../tape/turns.ts'
 import type { ReportRedactor } from './redaction/report-redactor.ts'
 import { escapeControlChars } from '../text.ts'
 
-/** What a run left over or added against the tape. */
+/** How a run differs from the tape. */
 export interface Drift {
-  /** Live requests that a recorded answer was found for. */
+  /** Number of live requests that were answered from the tape. */
   readonly answered: number
-  /** Recorded requests that were never asked; the handshake and `ping` do not count. */
+  /** Recorded requests that the client never sent. The handshake and `ping` do not count. */
   readonly leftOver: readonly RecordedRequest[]
   readonly misses: readonly Miss[]
-  /** Smaller differences, which fail nothing. */
+  /** Smaller differences. They do not fail a run. */
   readonly notes: readonly string[]
-  /** What was struck by a fault, in words; it is no doing of the client. */
+  /** Descriptions of the injected faults, which the client did not cause. */
   readonly faults?: readonly string[]
-  /** What the live server answered, because the tape could not and the user allowed it. */
+  /** Requests that a live server answered because the tape could not. */
   readonly wentLive?: readonly ClientCall[]
 }
 
@@ -27,7 +27,7 @@ export function hasDrifted({ leftOver, misses }: Drift): boolean {
   return leftOver.length > 0 || misses.length > 0
 }
 
-/** The closing report: one line of counts, then one line for each thing that was not as recorded. */
+/** Formats the closing report: a line of counts, then one line for each difference. */
 export function formatDrift(drift: Drift, { request: shown, text }: ReportView = UNREDACTED): string {
   const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
   const causes = leftOverCauses(leftOver.slice(0, MAX_LINES), misses)
@@ -43,7 +43,7 @@ export function formatDrift(drift: Drift, { request: shown, text }: ReportView =
     .join('\n')
 }
 
-/** The drift as the error that a program gets. */
+/** Returns the drift as the error that a program gets. */
 export function driftError(drift: Drift, redactor?: ReportRedactor): ReelayError {
   return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${formatDrift(drift, redactor)}`, {
     hint: "ask for what was left over, or pass { drift: 'ignore' }",
@@ -71,7 +71,7 @@ function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined
 
 const MAX_LINES = 40
 
-// Only what is shown is looked at: the rest may have to be read from a large tape.
+// Only the lines that are shown are computed: the rest may have to be read from a large tape.
 function limitedLines<Item>(
   items: readonly Item[],
   asLine: (item: Item, place: number) => string,
@@ -87,10 +87,10 @@ function count(number: number, one: string, many = `${one}s`): string {
 /** Why a recorded request was left over. */
 export type LeftOverCause =
   | { readonly kind: 'never-asked' }
-  /** A request that missed came nearest to this one: it was asked for in another form, or too early. */
+  /** The request is the nearest to one that missed: the client sent it in another form, or too early. */
   | { readonly kind: 'asked-otherwise'; readonly miss: Miss }
 
-/** The cause of each left-over; a miss explains one of them, that which it came nearest to. */
+/** Returns the cause of each left-over request. A miss explains only the request that is nearest to it. */
 export function leftOverCauses(
   leftOver: readonly RecordedRequest[],
   misses: readonly Miss[],
@@ -102,7 +102,6 @@ export function leftOverCauses(
   })
 }
 
-/** Nothing for what was never asked: that is what skipping means. */
 function formatLeftOverCause(cause: LeftOverCause): string {
   if (cause.kind === 'never-asked') return ''
   const { reason, nearest } = cause.miss
@@ -127,7 +126,7 @@ function formatValue(value: unknown): string {
   return value === undefined ? 'nothing' : describeValue(value, 40)
 }
 
-/** The account of several connections that play the same part: a recorded request is left over if none of them asked for it. */
+/** Merges the drift of several sessions with one server. A recorded request is left over if no session sent it. */
 export function mergeSessionDrifts(first: Drift, ...others: readonly Drift[]): Drift {
   const all = [first, ...others]
   const leftOver = others.reduce((left, drift) => {
@@ -137,13 +136,13 @@ export function mergeSessionDrifts(first: Drift, ...others: readonly Drift[]): D
   return { ...sumCounts(all), leftOver }
 }
 
-/** The account of several servers. */
+/** Merges the drift of several servers. */
 export function sumServerDrifts(drifts: readonly Drift[]): Drift {
   const leftOver = drifts.flatMap((drift) => drift.leftOver).toSorted((a, b) => a.frame - b.frame)
   return { ...sumCounts(drifts), leftOver }
 }
 
-// A note that many connections make is made once.
+// Many sessions may have the same note.
 function sumCounts(drifts: readonly Drift[]): Omit<Drift, 'leftOver'> {
   const faults = drifts.flatMap((drift) => drift.faults ?? [])
   const wentLive = drifts.flatMap((drift) => drift.wentLive ?? [])
@@ -156,50 +155,46 @@ function sumCounts(drifts: readonly Drift[]): Omit<Drift, 'leftOver'> {
   }
 }
 
-/** What is to be said of one connection at the end. */
+interface DriftLogOptions {
+  readonly onMiss?: ((miss: Miss) => void) | undefined
+  readonly onNote?: ((note: string) => void) | undefined
+  readonly onLive?: ((asked: ClientCall) => void) | undefined
+  /** Notes may repeat what the client sent. */
+  readonly redactor: Pick<ReportRedactor, 'text'> | undefined
+}
+
+/** Collects how one session differs from the tape. */
 export class DriftLog {
   readonly misses: Miss[] = []
   readonly notes: string[] = []
-  /** What the live server answered, because the tape could not. */
+  /** Requests that the live server answered because the tape could not. */
   readonly wentLive: ClientCall[] = []
   answered = 0
-  readonly #onMiss: ((miss: Miss) => void) | undefined
-  readonly #redactor: Pick<ReportRedactor, 'text'> | undefined
-  readonly #onNote: ((note: string) => void) | undefined
+  readonly #options: DriftLogOptions
 
-  readonly #onLive: ((asked: ClientCall) => void) | undefined
-
-  constructor(listeners: {
-    readonly onMiss?: (miss: Miss) => void
-    readonly onNote?: (note: string) => void
-    readonly onLive?: (asked: ClientCall) => void
-    /** A note may repeat what the client sent. */
-    readonly redactor: Pick<ReportRedactor, 'text'> | undefined
-  }) {
-    this.#redactor = listeners.redactor
-    this.#onMiss = listeners.onMiss
-    this.#onNote = listeners.onNote
-    this.#onLive = listeners.onLive
+  constructor(options: DriftLogOptions) {
+    this.#options = options
   }
 
-  readonly note = (said: string): void => {
-    const note = this.#redactor?.text(said) ?? said
+  readonly note = (text: string): void => {
+    const { redactor, onNote } = this.#options
+    const note = redactor?.text(text) ?? text
     this.notes.push(note)
-    this.#onNote?.(note)
+    onNote?.(note)
   }
 
-  /** What may happen often, and is said once. */
+  /** Adds a note that may occur often only once. */
   noteOnce(note: string): void {
     if (!this.notes.includes(note)) this.note(note)
   }
 
   addMiss(miss: Miss): void {
     this.misses.push(miss)
-    this.#onMiss?.(miss)
+    this.#options.onMiss?.(miss)
   }
 
   addUpstreamRequest(asked: ClientCall): void {
     this.wentLive.push(asked)
-    this.#onLive?.(asked)
+    this.#options.onLive?.(asked)
   }
 }

@@ -1,3 +1,4 @@
+import { member } from '../json/parse.ts'
 import { detectRevision, isOpeningMethod, type DetectedRevision } from '../protocol/revisions/index.ts'
 import type { RequestExchange } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
@@ -54,4 +55,22 @@ function* openingExchanges(turns: TurnStore, server: string): Generator<RequestE
     const answer = response?.message
     yield { request: trigger.message, response: answer?.kind === 'response' ? answer : undefined }
   }
+}
+
+/** The input schemas of a server's tools, according to the recorded results of `tools/list`. */
+export function recordedInputSchemas(turns: TurnStore): ReadonlyMap<string, unknown> {
+  const schemas = new Map<string, unknown>()
+  for (let place = 0; place < turns.size; place++) {
+    if (turns.summary(place).method !== 'tools/list') continue
+    for (const tool of listedTools(turns.at(place)))
+      schemas.set(String(member(tool, 'name')), member(tool, 'inputSchema'))
+  }
+  return schemas
+}
+
+function listedTools(turn: Turn | undefined): readonly unknown[] {
+  const message = turn?.response?.message
+  const outcome = message?.kind === 'response' ? message.outcome : undefined
+  const tools = member(member(outcome, 'result'), 'tools')
+  return Array.isArray(tools) ? tools : []
 }

@@ -8,8 +8,8 @@ import {
   type PassthroughServer,
   passthroughServerFor,
   type LiveUpstreamOptions,
-} from './upstream/passthrough-server.ts'
-import type { Passthrough } from './upstream/passthrough.ts'
+  type Passthrough,
+} from './upstream/passthrough.ts'
 import { type PlayableTape, resolveServer } from './playable-tape.ts'
 import { reportRedactorFor } from './redaction/report-redactor.ts'
 import { SessionPlayer } from './player/session-player.ts'
@@ -72,7 +72,7 @@ class RecordedServerTransport implements ReplayTransport {
     this.#upstream = this.#live?.connectClient()
     this.#player = new SessionPlayer({
       ...playing,
-      ...(this.#upstream && { upstream: this.#upstream }),
+      upstream: this.#upstream,
       faultActions: () => ({ disconnect: () => this.#leave() }),
       send,
     })

@@ -21,38 +21,38 @@ import type { PlayOptions, SessionPlayerSetup } from './player/session-player.ts
 import { createThrowawayRedactor } from './redaction/report-redactor.ts'
 import { RecordedServer } from './player/recorded-server.ts'
 
-/** How a tape is to be served, in whatever way it is. */
+/** Options of every way to serve a tape. */
 export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {
   readonly tape: PlayableTape
-  /** The tape as the user named it, for reports; by default its path. */
+  /** The tape as the user named it, for reports. The default is its path. */
   readonly name?: string
-  /** Which server to be, when the tape holds several. */
+  /** The server to play. Required if the tape has several. */
   readonly server?: string
-  /** The options of this run that are not about matching, as words of the command line: commands that are advised have them too. */
+  /** Command-line options of this run that are not about matching. Suggested commands repeat them. */
   readonly flags?: readonly string[]
-  /** How requests are matched where neither the options nor the rules beside the tape say. */
+  /** Match settings with the lowest priority, after the options and the rules stored beside the tape. */
   readonly settings?: MatchSettings
-  /** Values of the live client that have stand-ins on the tape, beside those that its rules and the environment tell. */
+  /** Secrets of the live client that the redaction rules and the environment do not show. The tape has placeholders for them. */
   readonly secrets?: readonly string[]
-  /** The time, by which dates in requests are judged and answers over HTTP are dated; by default that of the clock on the wall. */
+  /** The time for comparing dates and for HTTP `Date` headers. The default is the system time. */
   readonly now?: () => number
-  /** `recorded`, or how many times as fast; by default nothing is waited for. */
+  /** `recorded` keeps the recorded times, a number is a factor of speed. The default is `none`. */
   readonly pace?: 'none' | 'recorded' | `x${number}` | number
-  /** No single wait for the sake of the pace is longer, in milliseconds. */
+  /** The longest single wait that `pace` causes, in milliseconds. */
   readonly paceCap?: number
   readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
-  /** Told at once of what goes to the live server, where there is one. */
+  /** Called immediately for each request that is forwarded to a live server. */
   readonly onLive?: (asked: ClientCall) => void
 }
 
-/** `commandFor` says how the user would give the options that accept a miss. */
+/** Checks the options and returns the setup of a session. `commandFor` formats the command that would accept a miss. */
 export function sessionPlayerOptions(
   options: ServeOptions,
   commandFor: (loosening: SuggestedMatchOptions) => string,
 ): SessionPlayerSetup {
-  const { tape, name, server, now, onMiss, onNote, onLive } = options
+  const { tape, name, server, now, order, onClientAnswer, seed, clock, onMiss, onNote, onLive } = options
   const given = pickMatchOptions(options)
   const played = resolveServer(tape, server)
   return {
@@ -68,27 +68,33 @@ export function sessionPlayerOptions(
       recordCommand: once(() => recordCommandLine(redactedServerInfo(tape, played))),
       ...(now && { now }),
     }),
-    ...(onMiss && { onMiss }),
-    ...(onNote && { onNote }),
-    ...(onLive && { onLive }),
-    ...parsePlayOptions(options),
+    overrides: parseOverrides({ overrides: options.overrides ?? [] }),
+    faults: toFaultRules(options.faults ?? []),
+    pace: parsePace(String(options.pace ?? 'none'), options.paceCap),
+    order,
+    onClientAnswer,
+    seed,
+    clock,
+    onMiss,
+    onNote,
+    onLive,
   }
 }
 
-/** A redactor is made for it, which takes a while; and the answer stays the same. */
+/** Creating the redactor takes a while, and not every run needs the command. */
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-/** What a tape says of a server, as it may be shown: its command line may hold a secret. */
+/** Returns what the tape says about a server, without the secrets of its command line. */
 function redactedServerInfo({ header }: PlayableTape, server: string): TapeServer | Record<string, never> {
   const info = header.servers[server]
   if (info === undefined) return {}
   return redactServerInfo(info, header.redaction === undefined ? createThrowawayRedactor() : undefined)
 }
 
-/** The rules that are stored beside a tape. */
+/** Returns the rules that are stored beside a tape. */
 export function storedMatchSettings({ matchFile }: Pick<PlayableTape, 'matchFile'>): MatchSettings {
   return matchFile === undefined ? { rules: [] } : readMatchSettings(matchFile.value, matchFile.path)
 }
@@ -99,19 +105,5 @@ function pickMatchOptions({ match, rules, ignore, permissive }: ServeOptions): M
     ...(rules && { rules }),
     ...(ignore && { ignore }),
     ...(permissive !== undefined && { permissive }),
-  }
-}
-/** The options of playing, read once and refused when they make no sense. */
-function parsePlayOptions(options: Omit<ServeOptions, 'tape'>): PlayOptions {
-  const { order, onClientAnswer, seed, clock } = options
-  const pace = parsePace(String(options.pace ?? 'none'), options.paceCap)
-  return {
-    overrides: parseOverrides({ overrides: options.overrides ?? [] }),
-    faults: toFaultRules(options.faults ?? []),
-    ...(pace && { pace }),
-    ...(order && { order }),
-    ...(onClientAnswer && { onClientAnswer }),
-    ...(seed !== undefined && { seed }),
-    ...(clock && { clock }),
   }
 }

@@ -39,7 +39,7 @@ export async function serveStdio({
         ...(options.flags ?? []),
       ].join(' '),
     ),
-    ...(upstream && { upstream }),
+    upstream,
     faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
     send: (text) => outbox.add(text),
     afterClientReads: clientPause(clock),

@@ -104,7 +104,8 @@ test.each([
     'invalid time "later" for --clock (expected recorded, or a date such as 2026-11-15 or 2026-11-15T07:20:59Z)',
   ],
   [['--seed', 'x'], 'invalid seed "x" for --seed (expected a whole number, e.g. 7)'],
-])('what is no clock and no seed is refused: %j', async (args, problem) => {
+  [['--seed', '7'], '--seed has no effect without --faults or --http or --sse'],
+])('an invalid clock or seed, or a seed without effect, is rejected: %j', async (args, problem) => {
   const { code, stderr } = await new ServeProcess([tapeFile(...SESSION), ...args]).end()
   expect([code, stderr.includes(`reelay: USAGE ${problem}\n  hint: `)]).toEqual([2, true])
 })

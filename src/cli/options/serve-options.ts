@@ -4,7 +4,7 @@ import { parseRequestPath } from '../../match/request-key.ts'
 import { parseMatchRule } from '../../match/rules.ts'
 import { STRATEGIES, findStrategy } from '../../match/strategies/index.ts'
 import { quoteShellWord } from '../../text.ts'
-import { CLIENT_ANSWER_POLICIES } from '../../serve/player/server-requests.ts'
+import { CLIENT_ANSWER_POLICIES } from '../../serve/player/playback.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import { LIVE_MODES, type LiveMode } from '../serve/live-plan.ts'
 import { CONFIG_OPTIONS, type ConfigFlags } from './config-options.ts'
@@ -173,7 +173,7 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
       'Use a fixed time for comparing dates and for HTTP Date headers: recorded (the start of the tape) or a date',
       { default: 'the system clock' },
     ),
-    seed: seedOption,
+    seed: { ...seedOption, needs: { faults: true, http: true, sse: true } },
   }),
   ...inGroup('Faults and overrides', {
     override: option(

@@ -15,10 +15,10 @@ import type { ClientSessions, ServedRecording } from './served-recording.ts'
 /** Streamable HTTP from 2025-03-26 to 2025-11-25: sessions, a standing stream, and streams that can be resumed. */
 export class LegacyEndpoint {
   readonly #clients: ClientSessions
-  readonly #recording: Pick<ServedRecording, 'heads' | 'newId'>
+  readonly #recording: ServedRecording
   readonly #sessions = new Map<string, LegacySession>()
 
-  constructor(clients: ClientSessions, recording: Pick<ServedRecording, 'heads' | 'newId'>) {
+  constructor(clients: ClientSessions, recording: ServedRecording) {
     this.#clients = clients
     this.#recording = recording
   }

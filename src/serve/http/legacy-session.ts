@@ -34,7 +34,7 @@ export class LegacySession {
   /** The revision that `initialize` agreed on. */
   #revision: Revision | undefined
 
-  constructor(clients: ClientSessions, { heads, newId }: Pick<ServedRecording, 'heads' | 'newId'>) {
+  constructor(clients: ClientSessions, { heads, newId }: ServedRecording) {
     this.id = newId()
     this.headers = { 'Mcp-Session-Id': this.id }
     this.#clients = clients

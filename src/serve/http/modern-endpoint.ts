@@ -1,14 +1,13 @@
 import type { ServedRequest, ServedResponse } from '../../http/server/http-server.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { paramHeadersIn, type ParamHeader } from '../../protocol/headers.ts'
-import { member } from '../../json/parse.ts'
 import { type Message, META_KEYS, metaValue } from '../../protocol/message.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 import type { SessionPlayer } from '../player/session-player.ts'
-import { recordedTools } from '../player/tool-schemas.ts'
+import { recordedInputSchemas } from '../playable-tape.ts'
 import type { SessionFilter } from '../player/turn-filters.ts'
 import {
   acceptedTypes,
@@ -37,7 +36,9 @@ export class ModernEndpoint {
     this.#sessions = sessions
     // Late messages are dropped: nothing leads to a client except the streams that it has open.
     this.#context = { heads, headers: {}, openStream: openEventStream, onLate: () => {} }
-    this.#paramHeadersOf = recordedParamHeaders(turns)
+    const headersByTool = new Map<string, readonly ParamHeader[]>()
+    for (const [tool, schema] of recordedInputSchemas(turns)) headersByTool.set(tool, paramHeadersIn(schema))
+    this.#paramHeadersOf = (tool) => headersByTool.get(tool) ?? []
   }
 
   post(posted: PostedMessage): void {
@@ -87,14 +88,6 @@ export class ModernEndpoint {
     this.#players.set(key, player)
     return player
   }
-}
-
-/** The headers that repeat arguments of a tool, according to the recorded results of `tools/list`. */
-function recordedParamHeaders(turns: TurnStore): (tool: string) => readonly ParamHeader[] {
-  const byTool = new Map<string, readonly ParamHeader[]>()
-  for (const tool of recordedTools(turns))
-    byTool.set(String(member(tool, 'name')), paramHeadersIn(member(tool, 'inputSchema')))
-  return (tool) => byTool.get(tool) ?? []
 }
 
 function clientInfoKey(message: Message | undefined): string {

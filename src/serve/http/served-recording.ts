@@ -130,7 +130,7 @@ export class ClientSessions {
     const upstream = this.#options.upstream?.()
     const player = new SessionPlayer({
       ...setup,
-      ...(upstream && { upstream }),
+      upstream,
       recordedServer: setup.recordedServer.newSession(),
       faultActions: exchangeFaultActions,
       afterClientReads: this.#afterClientReads,

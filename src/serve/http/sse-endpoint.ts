@@ -26,7 +26,7 @@ export class SseEndpoint {
   readonly #parser = new MessageParser()
   readonly #clients = new Map<string, SseClient>()
 
-  constructor({ main, newId }: Pick<ServedRecording, 'main' | 'newId'>, messagesPath: string) {
+  constructor({ main, newId }: ServedRecording, messagesPath: string) {
     this.#sessions = main
     this.#newId = newId
     this.#messagesPath = messagesPath

@@ -22,8 +22,9 @@ export class StreamableEndpoint {
   readonly #modern: ModernEndpoint | undefined
   readonly #parser = new MessageParser()
 
-  constructor({ legacy, modern, heads, newId, modernTurns }: ServedRecording) {
-    this.#legacy = legacy && new LegacyEndpoint(legacy, { heads, newId })
+  constructor(recording: ServedRecording) {
+    const { legacy, modern, heads, modernTurns } = recording
+    this.#legacy = legacy && new LegacyEndpoint(legacy, recording)
     this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
   }
 

@@ -1,7 +1,8 @@
 import { replaceValue } from '../../json/find-replace.ts'
+import { formatPath } from '../../json/path.ts'
 import { describeRequest, describeValue } from '../../match/describe-request.ts'
+import { diffFields, type FieldDifference } from '../../match/field-diff.ts'
 import { type Id, idKey, type Request, type Response } from '../../protocol/message.ts'
-import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import type { Clock, Pace } from './clock.ts'
 import {
   ClientSubscriptions,
@@ -12,9 +13,9 @@ import {
 } from './live-messages.ts'
 import type { RecordedServer } from './recorded-server.ts'
 import type { ReplyChannel } from './reply-channel.ts'
-import { type ClientAnswerPolicy, describeAnswerDrift, describeServerRequest } from './server-requests.ts'
 import { TurnOrder } from './turn-order.ts'
 import { type TriggeredTurn, type TurnContext, TurnPlayer } from './turn-player.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 
 interface PlaybackOptions {
   readonly recordedServer: RecordedServer
@@ -216,4 +217,37 @@ export class Playback {
 
 function openKey({ live, channel }: TurnPlayer): string {
   return live?.message.kind === 'request' ? channel.scope + idKey(live.message.id) : ''
+}
+
+/** How to treat an answer of the live client that differs from the recorded one: note it, end the turn, or ignore it. */
+export type ClientAnswerPolicy = 'note' | 'fail' | 'ignore'
+
+export const CLIENT_ANSWER_POLICIES: readonly ClientAnswerPolicy[] = ['note', 'fail', 'ignore']
+
+/** Describes how the client's answer to a server request differs from the recorded one. */
+export function describeAnswerDrift(
+  request: RecordedMessage,
+  recorded: RecordedMessage | undefined,
+  outcome: Response['outcome'],
+): string | undefined {
+  const answered = `the client answered ${describeServerRequest(request)}`
+  if (recorded?.message.kind !== 'response') return `${answered}, which it did not do on the tape`
+  const { differences } = diffFields(recorded.message.outcome, outcome, [])
+  if (differences.length === 0) return undefined
+  const shown = differences.slice(0, MAX_DIFFERENCES).map(describeDifference).join(', ')
+  const more =
+    differences.length > MAX_DIFFERENCES ? `, and ${differences.length - MAX_DIFFERENCES} more` : ''
+  return `${answered} differently than on the tape: ${shown}${more}`
+}
+
+const MAX_DIFFERENCES = 3
+
+function describeDifference(difference: FieldDifference): string {
+  const recorded = 'recorded' in difference ? describeValue(difference.recorded) : 'nothing'
+  const got = 'got' in difference ? describeValue(difference.got) : 'nothing'
+  return `${formatPath(difference.path)} recorded ${recorded}, got ${got}`
+}
+
+export function describeServerRequest({ message, n }: RecordedMessage): string {
+  return `${message.kind === 'request' ? message.method : message.kind} (#${n})`
 }

@@ -30,7 +30,7 @@ import type { UpstreamServer } from '../upstream/upstream.ts'
 import { SystemClock, type Clock, type Pace } from './clock.ts'
 import { toLiveNotification, toLiveRequest, type LiveRequest } from './live-messages.ts'
 import { MessageParser } from './message-parser.ts'
-import { Playback } from './playback.ts'
+import { Playback, type ClientAnswerPolicy } from './playback.ts'
 import type { RecordedServer, RequestMatch } from './recorded-server.ts'
 import {
   batchReplyChannel,
@@ -40,38 +40,37 @@ import {
   type ReplySource,
   type SendReply,
 } from './reply-channel.ts'
-import type { ClientAnswerPolicy } from './server-requests.ts'
 
 /** How a tape is played. By default every request gets its recorded response immediately. */
 export interface PlayOptions {
   /** Keeps the recorded times. By default nothing is delayed. */
-  readonly pace?: Pace
+  readonly pace?: Pace | undefined
   /** `recorded`: calls that overlapped on the tape are answered in the order in which they were answered there. */
-  readonly order?: 'any' | 'recorded'
+  readonly order?: 'any' | 'recorded' | undefined
   /** How to treat an answer of the client that differs from the recorded one. */
-  readonly onClientAnswer?: ClientAnswerPolicy
+  readonly onClientAnswer?: ClientAnswerPolicy | undefined
   readonly overrides?: readonly Override[]
   readonly faults?: readonly FaultRule[]
   /** Seed of everything random, including session ids. The same seed gives the same run. */
-  readonly seed?: number
+  readonly seed?: number | undefined
   /** The clock for every wait. The default is the system clock. */
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
 }
 
 export interface SessionPlayerOptions extends PlayOptions {
   /** The recorded server, with nothing played yet. */
   readonly recordedServer: RecordedServer
   readonly send: (text: string) => void
-  readonly onMiss?: (miss: Miss) => void
-  readonly onNote?: (note: string) => void
+  readonly onMiss?: ((miss: Miss) => void) | undefined
+  readonly onNote?: ((note: string) => void) | undefined
   /** Called immediately for each request that is forwarded to the upstream server. */
-  readonly onLive?: (request: ClientCall) => void
+  readonly onLive?: ((request: ClientCall) => void) | undefined
   /** Calls back when the client has had time to read what was sent. By default it calls back immediately. */
   readonly afterClientReads?: (resume: () => void) => void
   /** What the transport can do to its client when a fault asks for it. */
   readonly faultActions?: (channel: ReplyChannel) => FaultActions
   /** Answers requests that the tape cannot answer. */
-  readonly upstream?: UpstreamServer
+  readonly upstream?: UpstreamServer | undefined
   /** True if server requests with this method get the recorded answer and are not sent to the client. */
   readonly isAnsweredByTape?: (method: string) => boolean
 }

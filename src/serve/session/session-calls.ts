@@ -1,16 +1,16 @@
 import { isObject, type JsonObject } from '../../json/parse.ts'
 
-// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows what was recorded: naming it here lets a session stand in for a client
+// oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows the recorded type, and naming it lets a session replace a client
 
-/** Asks the recorded server, and has the answer when the promise is kept. */
+/** Sends a request to the recorded server and resolves to the result. */
 export type SendRequest = (method: string, params: unknown, options?: CallOptions) => Promise<unknown>
 
-/** The requests that a client of the SDK has a call for, each with the method and the params that it stands for. */
+/** The request methods of an SDK client. */
 export class SessionCalls {
   readonly #send: SendRequest
 
-  constructor(ask: SendRequest) {
-    this.#send = ask
+  constructor(send: SendRequest) {
+    this.#send = send
   }
 
   async discover<Result = JsonObject>(options?: CallOptions): Promise<Result> {
@@ -21,7 +21,7 @@ export class SessionCalls {
     return castRecorded(await this.#send('ping', undefined, options))
   }
 
-  /** SDK v1 has a schema in second place, SDK v2 has the options there: both will do. */
+  /** The second argument is a schema in SDK v1, and the options in SDK v2. */
   async callTool<Result = JsonObject>(
     params: CallParams,
     schemaOrOptions?: unknown,
@@ -63,7 +63,7 @@ export class SessionCalls {
     return castRecorded(await this.#send('resources/unsubscribe', params, options))
   }
 
-  /** The same by the name of its method. */
+  /** Alias of `subscribeResource`. */
   subscribe<Result = JsonObject>(params: ResourceParams, options?: CallOptions): Promise<Result> {
     return this.subscribeResource(params, options)
   }
@@ -88,7 +88,7 @@ export class SessionCalls {
     return castRecorded(await this.#send('logging/setLevel', { level }, options))
   }
 
-  /** Any other request: tasks, extensions, what later revisions add. */
+  /** Sends any other request: tasks, extensions, methods of later revisions. */
   async request<Result = JsonObject>(
     { method, params }: { readonly method: string; readonly params?: unknown },
     schemaOrOptions?: unknown,
@@ -102,7 +102,7 @@ function optionsIn(value: unknown): CallOptions {
   return isObject(value) && ('onprogress' in value || 'signal' in value) ? castRecorded(value) : {}
 }
 
-/** What every request may carry. */
+/** Params of every request. */
 interface WithMeta {
   readonly _meta?: JsonObject | undefined
 }
@@ -132,25 +132,25 @@ interface SessionProgress {
   readonly message?: string
 }
 
-/** What a call may be given beside its params; other options of the SDKs change nothing here. */
+/** Options of a call. Other options of the SDKs have no effect here. */
 export interface CallOptions {
   readonly onprogress?: ((progress: SessionProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Asks the recorded server, and has the answer when it returns. */
+/** Sends a request to the recorded server and returns the result. */
 export type SendRequestSync = (method: string, params: unknown, options?: CallOptions) => unknown
 
 /**
- * The calls of a session, answered before they return. What takes time cannot be: a pace, a delay, or a handler that gives a
- * promise make a call fail with `USAGE`.
+ * The methods of a session without promises. A call that takes time fails with `USAGE`: because of a pace, a delay, or a
+ * handler that returns a promise.
  */
 export class SyncSession {
   readonly #send: SendRequestSync
   readonly #initialize: () => unknown
 
-  constructor(ask: SendRequestSync, initialize: () => unknown) {
-    this.#send = ask
+  constructor(send: SendRequestSync, initialize: () => unknown) {
+    this.#send = send
     this.#initialize = initialize
   }
 
@@ -218,14 +218,14 @@ export class SyncSession {
     return castRecorded(this.#send('logging/setLevel', { level }))
   }
 
-  /** Any other request: tasks, extensions, what later revisions add. */
+  /** Sends any other request: tasks, extensions, methods of later revisions. */
   request<Result = JsonObject>(call: { readonly method: string; readonly params?: unknown }): Result {
     return castRecorded(this.#send(call.method, call.params))
   }
 }
 
-/** What was recorded has the type that the caller knows it to have: a tape is not checked against schemas. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the one place where it is believed
+/** Gives a recorded value the type that the caller expects. A tape is not checked against schemas. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the only place where the caller's type is trusted
 export function castRecorded<Result>(value: unknown): Result {
   return value as Result
 }

@@ -13,17 +13,18 @@ import {
   INTERNAL_ERROR,
 } from '../../protocol/message.ts'
 import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
-import { castRecorded, type CallOptions } from './session-calls.ts'
+import { castRecorded, type CallOptions, type SendRequest, type SendRequestSync } from './session-calls.ts'
 
-export type SessionCallOutcome =
+type SessionCallOutcome =
   | { readonly kind: 'answered'; readonly response: Response; readonly value: JsonObject }
   | { readonly kind: 'missed'; readonly miss: Miss; readonly value: JsonObject }
 
-type SessionHandler = (heard: SessionMessage) => unknown
+type SessionHandler = (message: SessionMessage) => unknown
 
-/** A client of the recorded server without a wire between them: what needs no time is answered before the call returns. */
+/** A client of the recorded server in the same process. A call that needs no time is answered before it returns. */
 export class SessionClient {
   readonly player: SessionPlayer
+  readonly #missIsNull: boolean
   readonly #requestMeta: JsonObject
   readonly #pending = new Map<string, (outcome: SessionCallOutcome) => void>()
   readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
@@ -31,27 +32,64 @@ export class SessionClient {
   #missed: Miss | undefined
   #count = 0
 
-  constructor(options: Omit<SessionPlayerSetup, 'isAnsweredByTape'>) {
-    const { revision } = options.recordedServer.revision
+  constructor(setup: SessionPlayerSetup, { missIsNull }: { readonly missIsNull: boolean }) {
+    const { revision } = setup.recordedServer.revision
+    this.#missIsNull = missIsNull
     this.#requestMeta = revision?.requestMeta({ info: CLIENT_INFO }) ?? {}
     this.player = new SessionPlayer({
-      ...options,
+      ...setup,
       send: (text) => this.#receive(parseJson(text)),
       onMiss: (miss) => {
         this.#missed = miss
-        options.onMiss?.(miss)
+        setup.onMiss?.(miss)
       },
       isAnsweredByTape: (method) => !this.#handlers.has(method),
     })
     this.player.start()
   }
 
-  /** Is told what the server tells by this method, or answers what it asks. */
+  /** Sets the handler for notifications or requests of a method. */
   handle(method: string, handler: SessionHandler): void {
     this.#handlers.set(method, handler)
   }
 
-  request(
+  /** Resolves to the result. Rejects with the error of the server, or with a miss unless that is to be `null`. */
+  readonly request: SendRequest = (method, params, options = {}) =>
+    new Promise((resolve, reject) => {
+      options.signal?.throwIfAborted()
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
+      this.#call(method, params, options, (outcome) => {
+        try {
+          resolve(this.#resultOrThrow(outcome))
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+
+  /** Like `request`, without a promise. It also throws if the response takes time. */
+  readonly requestSync: SendRequestSync = (method, params, options = {}) => {
+    let found: SessionCallOutcome | undefined
+    this.#call(method, params, options, (outcome) => (found = outcome))
+    return this.#resultOrThrow(found ?? throwNotAnsweredAtOnce(method))
+  }
+
+  /** Returns the whole response to a request object. An error is a response too. */
+  respond(request: object): JsonObject {
+    if (classifyMessage({ jsonrpc: '2.0', ...request }).kind !== 'request') throw notARequest()
+    let answer: JsonObject | undefined
+    this.send(request, ({ value }) => (answer = value))
+    return answer ?? throwNotAnsweredAtOnce(String(member(request, 'method')))
+  }
+
+  /** Sends a message unchanged. If it is answered, `settle` gets the outcome. */
+  send(message: object, settle?: (outcome: SessionCallOutcome) => void): void {
+    const id = member(message, 'id')
+    if (settle !== undefined && isId(id)) this.#pending.set(idKey(id), settle)
+    this.player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  }
+
+  #call(
     method: string,
     params: unknown,
     { onprogress, signal }: CallOptions,
@@ -60,19 +98,21 @@ export class SessionClient {
     const id = `session-${++this.#count}`
     if (onprogress !== undefined) this.#progress.set(id, onprogress)
     const sent = this.#withMeta(params, onprogress === undefined ? {} : { [META_KEYS.progressToken]: id })
-    const give = (outcome: SessionCallOutcome): void => {
+    this.send({ id, method, ...(sent !== undefined && { params: sent }) }, (outcome) => {
       this.#progress.delete(id)
       settle(outcome)
-    }
-    this.send({ id, method, ...(sent !== undefined && { params: sent }) }, give)
+    })
     signal?.addEventListener('abort', () => this.#cancel(id), { once: true })
   }
 
-  /** Sends a message as it stands; its answer, if it gets one, is given to `settle`. */
-  send(message: object, settle?: (outcome: SessionCallOutcome) => void): void {
-    const id = member(message, 'id')
-    if (settle !== undefined && isId(id)) this.#pending.set(idKey(id), settle)
-    this.player.handleText(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  #resultOrThrow(outcome: SessionCallOutcome): unknown {
+    if (outcome.kind === 'missed') {
+      if (this.#missIsNull && outcome.miss.reason !== 'ANSWER_DRIFT') return null
+      throw notRecorded(outcome.miss)
+    }
+    const { outcome: answer } = outcome.response
+    if ('error' in answer) throw new ServerError(answer.error)
+    return answer.result
   }
 
   #cancel(id: Id): void {
@@ -112,25 +152,26 @@ export class SessionClient {
 
   #answer(id: Id, method: string, params: unknown): void | Promise<void> {
     const answer = (result: unknown): void => this.send({ id, result })
-    const refuse = (thrown: unknown): void => this.send({ id, error: errorOf(thrown) })
+    const reject = (thrown: unknown): void => this.send({ id, error: errorOf(thrown) })
     try {
       const result = this.#handlers.get(method)?.({ method, params })
-      return result instanceof Promise ? result.then(answer, refuse) : answer(result)
+      return result instanceof Promise ? result.then(answer, reject) : answer(result)
     } catch (thrown) {
-      return refuse(thrown)
+      return reject(thrown)
     }
   }
 }
 
-/** The result of an answer; throws what the server answered with, and a miss unless it is to be null. */
-export function resultOrThrow(outcome: SessionCallOutcome, missIsNull: boolean): unknown {
-  if (outcome.kind === 'missed') {
-    if (missIsNull && outcome.miss.reason !== 'ANSWER_DRIFT') return null
-    throw notRecorded(outcome.miss)
-  }
-  const { outcome: answer } = outcome.response
-  if ('error' in answer) throw new ServerError(answer.error)
-  return answer.result
+function throwNotAnsweredAtOnce(method: string): never {
+  throw new ReelayError('USAGE', `${method} was not answered at once`, {
+    hint: 'a pace, a delay, a fault or a handler that returns a promise takes time: use the method without sync',
+  })
+}
+
+function notARequest(): ReelayError {
+  return new ReelayError('USAGE', 'the argument of handleRequest is not a JSON-RPC request', {
+    hint: 'pass an object with an id and a method; a notification has no response',
+  })
 }
 
 function notRecorded({ request, reason, why, fixes, tape }: Miss): ReelayError {
@@ -138,14 +179,14 @@ function notRecorded({ request, reason, why, fixes, tape }: Miss): ReelayError {
   const hint = fix === undefined ? 'record it, or pass { permissive: true }' : `${fix.command} accepts it`
   return new ReelayError(
     'CALL_NOT_RECORDED',
-    `${tape} has no answer to ${describeRequest(request, 400)}: ${reason}: ${why}`,
+    `${tape} has no response to ${describeRequest(request, 400)}: ${reason}: ${why}`,
     { hint },
   )
 }
 
-const CLIENT_INFO = { name: 'reelay', version: '1' }
+export const CLIENT_INFO = { name: 'reelay', version: '1' }
 
-/** What an SDK's client tells of progress: the token is its own affair. */
+/** Returns the progress as an SDK client reports it, without the token. */
 function progressIn(params: unknown): Parameters<NonNullable<CallOptions['onprogress']>>[0] {
   const { [META_KEYS.progressToken]: _, ...progress } = isObject(params) ? params : {}
   return castRecorded(progress)
@@ -157,13 +198,13 @@ function errorOf(thrown: unknown): JsonObject {
   return { code: typeof code === 'number' ? code : INTERNAL_ERROR, message }
 }
 
-/** An error that the recorded server answered with, thrown where a client of the SDK would throw it. */
+/** A recorded error response, thrown where a client of the SDK would throw it. */
 export class ServerError extends Error {
   override readonly name = 'ServerError'
   /** The JSON-RPC code. */
   readonly code: number
   readonly data: unknown
-  /** The whole error object, as recorded. */
+  /** The whole recorded error object. */
   readonly error: JsonObject
 
   constructor(error: unknown) {
@@ -178,7 +219,7 @@ export class ServerError extends Error {
 /** A method by its name, as in SDK v2, or by the schema of its messages, as in SDK v1. */
 export type MethodOrSchema = string | { readonly shape: object }
 
-/** What a handler is given. */
+/** The argument of a handler. */
 export interface SessionMessage {
   readonly method: string
   readonly params: unknown
@@ -188,12 +229,12 @@ export function methodNameOf(name: MethodOrSchema): string {
   const literal = typeof name === 'string' ? undefined : propertyOf(name.shape, 'method')
   const method = typeof name === 'string' ? name : propertyOf(literal, 'value')
   if (typeof method === 'string') return method
-  throw new ReelayError('USAGE', 'a handler is set for a method, and this names none', {
-    hint: "name it, as in setNotificationHandler('notifications/message', …)",
+  throw new ReelayError('USAGE', 'the first argument of a handler is not a method or a schema', {
+    hint: "pass the name of a method: setNotificationHandler('notifications/message', …)",
   })
 }
 
-// Schemas have their properties by way of getters, also inherited ones.
+// Schemas may define their properties as getters, and inherit them.
 function propertyOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && name in value
     ? (member(value, name) ?? Reflect.get(value, name))

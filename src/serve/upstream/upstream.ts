@@ -2,7 +2,7 @@ import type { OpenLink } from '../../link/client-link.ts'
 import type { Id, Message } from '../../protocol/message.ts'
 import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
-import { ToolSchemas } from '../player/tool-schemas.ts'
+import { recordedInputSchemas } from '../playable-tape.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 
 /** Where a request of one client goes that the tape cannot answer, when the user said so. */
@@ -36,18 +36,12 @@ function commandUpstreamLink(command: readonly [string, ...string[]]): OpenLink 
   }
 }
 
-/** Arguments that a tool wants repeated as headers are known from what the server said of its tools. */
+/** Some arguments are repeated as headers. Until the server lists its tools, the tape says which. */
 function urlUpstreamLink({ url, headers }: UpstreamTarget & { kind: 'url' }, turns: TurnStore): OpenLink {
   return async (handlers) => {
     const { urlLink } = await import('../../link/url-link.ts')
-    const schemas = new ToolSchemas(turns)
-    return urlLink({ url, headers, inputSchemaOf: schemas.of })({
-      ...handlers,
-      onText: (text, of) => {
-        schemas.learn(text)
-        handlers.onText(text, of)
-      },
-    })
+    const schemas = recordedInputSchemas(turns)
+    return urlLink({ url, headers, inputSchemaOf: (tool) => schemas.get(tool) })(handlers)
   }
 }
 
