@@ -234,7 +234,9 @@ test.each([{ a: 1 }, { method: 'notifications/initialized' }, { id: 1 }])(
   'handleRequest says that %j is no request',
   (message) => {
     const session = new ReplaySession(tapeOf(...HANDSHAKE))
-    expect(() => session.handleRequest(message)).toThrow('the argument of handleRequest is not a JSON-RPC request')
+    expect(() => session.handleRequest(message)).toThrow(
+      'the argument of handleRequest is not a JSON-RPC request',
+    )
   },
 )
 
