@@ -4,28 +4,28 @@ import { syncBuiltinESMExports } from 'node:module'
 import { parseJson, isObject } from '../json/parse.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 
-/** What becomes of the servers of a program: those that it starts, and those that it reaches over HTTP. */
+/** Called for the MCP servers of a program: those that it starts, and those that it reaches over HTTP. */
 export interface ServerHooks {
   readonly onStart: SpawnInterceptor
   readonly onFetch: FetchInterceptor
 }
 
-/** What an SDK wants to start. */
+/** A server that an SDK is about to start. */
 interface ServerStart {
   readonly command: readonly string[]
   readonly options: SpawnOptions
-  /** Starts it, with the environment given. */
+  /** Starts the server with this environment. */
   readonly run: (env: NodeJS.ProcessEnv | undefined) => ChildProcess
 }
 
-/** Stands in for the start of a server; undefined lets it happen as if nobody looked. */
+/** Returns the child process to use. If it returns `undefined`, the server is started normally. */
 type SpawnInterceptor = (start: ServerStart) => ChildProcess | undefined
 
 type Spawn = (command: string, ...rest: readonly unknown[]) => ChildProcess
 
 /**
- * Both SDKs start a server with `child_process.spawn`, from ES modules and from CommonJS. Only calls that come straight from
- * their stdio transport are looked at; every other child process of the program is started as ever.
+ * Replaces `child_process.spawn`, which both SDKs use to start a server, from ES modules and from CommonJS. Only calls from
+ * their stdio transport are intercepted; every other child process starts normally.
  */
 export function hookSpawn(onStart: SpawnInterceptor): void {
   const original = childProcess.spawn as unknown as Spawn
@@ -41,26 +41,26 @@ export function hookSpawn(onStart: SpawnInterceptor): void {
   syncBuiltinESMExports()
 }
 
-/** A server is spoken to over its stdin and stdout. */
+/** Stdin and stdout of an MCP server are pipes. */
 function hasPipes(options: unknown): options is SpawnOptions {
   if (typeof options !== 'object' || options === null || !('stdio' in options)) return false
   const { stdio } = options
   return Array.isArray(stdio) && stdio[0] === 'pipe' && stdio[1] === 'pipe'
 }
 
-/** A server that is reached over HTTP. */
+/** An MCP server at a URL. */
 interface FetchedEndpoint {
   readonly endpoint: URL
-  /** Reaches it. */
+  /** The original `fetch`. */
   readonly fetch: AnyFetch
 }
 
-/** Says what is to be used in place of `fetch` for a server; asked once for each. */
+/** Returns the `fetch` to use for a server. It is called once for each server. */
 type FetchInterceptor = (endpoint: FetchedEndpoint) => AnyFetch
 
 /**
- * The HTTP transports of both SDKs call the global `fetch`. Only what is a request to an MCP server is looked at; every other
- * fetch of the program, those for tokens among them, happens as ever.
+ * Replaces the global `fetch`, which the HTTP transports of both SDKs call. Only requests to MCP servers are intercepted; every
+ * other fetch of the program, including those for tokens, is unchanged.
  */
 export function hookFetch(onFetch: FetchInterceptor): void {
   const original = globalThis.fetch
@@ -68,10 +68,10 @@ export function hookFetch(onFetch: FetchInterceptor): void {
   const fetchOf = (url: URL, isMessage: boolean): AnyFetch => {
     const known = servers.get(url.origin + url.pathname) ?? (isMessage ? servers.get(url.origin) : undefined)
     if (known !== undefined) return known
-    const stand = onFetch({ endpoint: new URL(url.origin + url.pathname), fetch: original })
-    servers.set(url.origin + url.pathname, stand)
-    if (!isMessage) servers.set(url.origin, stand) // where the messages of a legacy SSE stream belong
-    return stand
+    const replacement = onFetch({ endpoint: new URL(url.origin + url.pathname), fetch: original })
+    servers.set(url.origin + url.pathname, replacement)
+    if (!isMessage) servers.set(url.origin, replacement) // messages of HTTP+SSE may have another path
+    return replacement
   }
   const fetch = (...[input, init]: Parameters<typeof original>): Promise<Response> => {
     if (input instanceof Request || !URL.canParse(String(input))) return original(input, init)
@@ -84,8 +84,8 @@ export function hookFetch(onFetch: FetchInterceptor): void {
 }
 
 /**
- * Whether a fetch talks to an MCP server: it has the shape that Streamable HTTP demands, or it comes from an SDK and has that of
- * the legacy SSE transport. Everything else is `other`.
+ * Recognizes a fetch to an MCP server: it has the form of a Streamable HTTP request, or it comes from an SDK and has the form of
+ * an HTTP+SSE request. Everything else is `other`.
  */
 export function classifyFetch(
   init: RequestInit | undefined,
@@ -114,7 +114,7 @@ function headersOf(init: RequestInit | undefined): Headers | undefined {
   try {
     return new Headers(init?.headers)
   } catch {
-    return undefined // fetch itself will say what is wrong with them
+    return undefined // `fetch` will report what is wrong with them
   }
 }
 
@@ -125,8 +125,8 @@ function isJsonRpc(body: unknown): boolean {
 }
 
 /**
- * Whether the callers of `spawn`, nearest first, are those of an SDK's stdio client transport that starts its server:
- * the nearest lies in the SDK's own file, or the `start` method is at work, which is all that a bundle keeps of it.
+ * Returns true if `spawn` was called by the stdio client transport of an SDK: the nearest caller is in the file of the SDK, or
+ * the `start` method of the transport is among the callers. In a bundle, only the name of that method is left.
  */
 export function isSdkSpawn(stack: string | undefined): boolean {
   const frames = (stack ?? '').split('\n').filter((line) => line.startsWith('    at '))
@@ -135,12 +135,12 @@ export function isSdkSpawn(stack: string | undefined): boolean {
   return SDK_FILE.test(caller) || callers.slice(0, NEAREST_CALLERS).some((line) => START.test(line))
 }
 
-/** Whether a client transport of an SDK is among the callers of `fetch`; programs like to put functions of their own between. */
+/** Returns true if a client transport of an SDK is among the callers of `fetch`. Programs often wrap `fetch` in functions of their own. */
 export function isSdkFetch(stack: string | undefined): boolean {
   return SDK_CLIENT.test(stack ?? '')
 }
 
-/** The call stack below a function, whatever the program has done to the length of stacks. */
+/** Returns the stack of a function's callers, even if the program has changed the stack trace limit. */
 function callerStack(callee: (...args: never[]) => unknown): string | undefined {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 10
@@ -150,7 +150,7 @@ function callerStack(callee: (...args: never[]) => unknown): string | undefined 
   return trace.stack
 }
 
-/** The promise around the call, and the helper that starts programs on Windows too. */
+/** Between `start` and `spawn` there are a promise and the cross-platform helper `cross-spawn`. */
 const NEAREST_CALLERS = 5
 const CROSS_SPAWN = /[\\/]cross-spawn[\\/]/
 const SDK_FILE =

@@ -1,4 +1,4 @@
-// Loaded with `node --import reelay/auto`. A process without a switch must not notice: nothing else is loaded then.
+// Loaded by `node --import reelay/auto`. A process without a switch must not be slowed down, so nothing else is loaded then.
 if (Object.keys(process.env).some((name) => /^REELAY_(RECORD|REPLAY)/.test(name))) {
   const { install } = await import('./install.ts')
   install(process.env)

@@ -6,7 +6,7 @@ import { recordServers } from './record-servers.ts'
 import { replayServers } from './replay-servers.ts'
 import { readSwitches } from './switches.ts'
 
-/** Does what the switches ask: from now on, the servers of an MCP SDK are recorded, or played from a tape. */
+/** Reads the switches and, if one is set, records or replays the servers of the MCP SDKs from now on. */
 export function install(env: NodeJS.ProcessEnv): void {
   try {
     const switches = readSwitches(env)
@@ -20,7 +20,7 @@ export function install(env: NodeJS.ProcessEnv): void {
   }
 }
 
-/** A program that was to be recorded or replayed does not run without that. */
+/** A program that cannot be recorded or replayed as requested must not run. */
 function exitWithError(error: unknown): never {
   if (!(error instanceof ReelayError)) throw error
   const { text } = createReportRedactor()

@@ -16,7 +16,7 @@ interface RecordSwitches {
   readonly vault: string | undefined
 }
 
-/** Records every server that this process talks to into one tape of its own. */
+/** Records every server of this process on one tape. */
 export function recordServers({ tape, isMeant, vault }: RecordSwitches): ServerHooks {
   const redact = vault === undefined ? {} : { vault }
   const recording = new Recording({ tape, redact, ...labelsFromEnv(process.env) })
@@ -38,7 +38,7 @@ export function recordServers({ tape, isMeant, vault }: RecordSwitches): ServerH
   }
 }
 
-/** A server that is a client of other servers is one link of this program; what is behind it is its own affair. */
+/** A server may be a client of other servers. Those belong to it, not to this program, and are not recorded. */
 function withoutSwitches(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv | undefined {
   if (env === undefined) return undefined
   return Object.fromEntries(
@@ -46,19 +46,19 @@ function withoutSwitches(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv 
   )
 }
 
-/** The process is about to be gone: only what happens now still happens. */
+/** Called when the process exits, so everything must happen synchronously. */
 function closeRecording(recording: Recording): void {
   void recording.close()
   const { path, failure } = recording
-  if (failure !== undefined) say(`TAPE_UNWRITABLE ${path ?? 'nothing was recorded'}: ${failure}`)
-  else if (path !== undefined) say(`recorded to ${path}`)
+  if (failure !== undefined) printToStderr(`TAPE_UNWRITABLE ${path ?? 'nothing was recorded'}: ${failure}`)
+  else if (path !== undefined) printToStderr(`recorded to ${path}`)
 }
 
-function say(text: string): void {
+function printToStderr(text: string): void {
   process.stderr.write(`reelay: ${text}\n`)
 }
 
-/** Puts on the tape what crosses the pipes of a child process. Nothing is done to the child: its streams flow, wait and end as ever. */
+/** Records the pipes of a child process. The child and the flow of its streams are not changed. */
 function recordChild(child: ChildProcess, tape: StdioRecorder): void {
   const toServer = tape.recordDirection('c2s')
   const fromServer = tape.recordDirection('s2c')
@@ -77,7 +77,7 @@ function recordChild(child: ChildProcess, tape: StdioRecorder): void {
   })
 }
 
-type Pass = (chunk: Uint8Array, handOn: () => void) => void
+type Pass = (chunk: Uint8Array, forward: () => void) => void
 
 function recordInput(input: Writable, pass: Pass): void {
   const write = input.write.bind(input) as (...args: readonly unknown[]) => boolean
@@ -94,16 +94,16 @@ function recordInput(input: Writable, pass: Pass): void {
   Object.assign(input, { write: recorded(write), end: recorded(end) })
 }
 
-/** What `write(chunk, encoding?)` and `end(chunk?, encoding?)` are given. */
+/** Returns the bytes in the arguments of `write(chunk, encoding?)` and `end(chunk?, encoding?)`. */
 function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
-  if (chunk instanceof Uint8Array) return Buffer.from(chunk) // a copy: its owner may use it again
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk) // a copy, because the caller may reuse the buffer
   if (typeof chunk !== 'string') return undefined
   return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
 }
 
-/** Hears what a stream hands out without making it flow: that is left to whoever reads it. */
-function onChunk(stream: Readable | null, hear: (chunk: Buffer) => void): void {
+/** Observes the chunks of a stream without making it flow. */
+function onChunk(stream: Readable | null, observe: (chunk: Buffer) => void): void {
   if (stream === null) return
-  const listener = (chunk: Buffer | string): void => hear(Buffer.from(chunk as string))
+  const listener = (chunk: Buffer | string): void => observe(Buffer.from(chunk as string))
   EventEmitter.prototype.on.call(stream, 'data', listener)
 }

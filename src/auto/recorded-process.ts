@@ -5,7 +5,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 export interface RecordedProcessOptions {
   readonly command: readonly string[]
   readonly hasStderr: boolean
-  /** Makes ready to play; when that fails, the process fails to start. */
+  /** Prepares the playback. If it fails, the process fails to start. */
   readonly prepare: () => Promise<(streams: ProcessStreams) => Promise<void>>
 }
 
@@ -17,7 +17,7 @@ interface ProcessStreams {
 
 const KEEP_ALIVE_MS = 2 ** 30
 
-/** Looks like a child process to the program that started it, and is none: what it says is played in this process. */
+/** A `ChildProcess` without a process: the recorded server is played on its streams. */
 export class RecordedProcess extends EventEmitter {
   readonly stdin: PassThrough = new PassThrough()
   readonly stdout: PassThrough = new PassThrough()
@@ -31,7 +31,7 @@ export class RecordedProcess extends EventEmitter {
   signalCode: NodeJS.Signals | null = null
   killed: boolean = false
   readonly #stop = new AbortController()
-  /** A program waits for a child that runs; without one, it would have nothing to wait for. */
+  /** A running child process would keep the program running. */
   readonly #running = setInterval(() => {}, KEEP_ALIVE_MS)
 
   constructor({ command, hasStderr, prepare }: RecordedProcessOptions) {
@@ -43,7 +43,7 @@ export class RecordedProcess extends EventEmitter {
     void this.#run(prepare)
   }
 
-  /** As `spawn` would have returned it; what a program asks of a child process is all there. */
+  /** Returns this object as the result of `spawn`. It has everything that the SDKs use of a child process. */
   asChild(): ChildProcess {
     return this as unknown as ChildProcess
   }

@@ -23,7 +23,7 @@ import {
 } from './server-lookup.ts'
 import { RecordedProcess, type RecordedProcessOptions } from './recorded-process.ts'
 
-/** Plays every server that this process talks to from the tape: no process is started, no socket opened. */
+/** Plays every server of this process from the tape. No process is started, and no socket is opened. */
 export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
   if (!existsSync(resolveTape(name))) throw tapeNotFound(name)
   const tapes = new TapeSet(name)
@@ -53,7 +53,7 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
           newId: randomUUID,
           commandFor: (loosening) => serveCommandLine(name, part.server, loosening),
         })
-        // A server over HTTP does not know when its last client has left.
+        // A server over HTTP does not know when its last client is gone.
         process.once('exit', () => reportDrift(part, recording.drift()))
         return recording
       })
@@ -62,20 +62,21 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
 }
 
 function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions & ServerOnTape {
-  return { tape, name, server, onMiss: (miss) => say(missAsText(miss)) }
+  return { tape, name, server, onMiss: (miss) => printToStderr(missAsText(miss)) }
 }
 
 function reportDrift({ tape, server }: ServerOnTape, drift: Drift): void {
-  if (hasDrifted(drift)) say(`reelay: ${server}: ${formatDrift(drift, reportRedactorFor(tape.header))}`)
+  if (hasDrifted(drift))
+    printToStderr(`reelay: ${server}: ${formatDrift(drift, reportRedactorFor(tape.header))}`)
 }
 
 function tapeNotFound(name: string): ReelayError {
   return new ReelayError('TAPE_NOT_FOUND', `there is no tape ${name}: ${resolveTape(name)} does not exist`, {
-    hint: `record it first, with REELAY_RECORD=${name} in place of REELAY_REPLAY; reelay list shows what there is`,
+    hint: `record it first, with REELAY_RECORD=${name} instead of REELAY_REPLAY; reelay list shows all tapes`,
   })
 }
 
-// The program's own stdout is not ours.
-function say(text: string): void {
+// Stdout belongs to the program.
+function printToStderr(text: string): void {
   process.stderr.write(`${text}\n`)
 }

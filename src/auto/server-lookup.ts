@@ -16,11 +16,11 @@ export interface ServerOnTape {
 
 /** A server that a program wants to talk to. */
 interface ServerQuery {
-  /** What it is called, unless another has that name. */
+  /** Its name on a tape, unless another server has the same one. */
   readonly name: string
   readonly isSame: (info: TapeServer) => boolean
-  /** For people. */
-  readonly words: string
+  /** Describes the server in errors. */
+  readonly description: string
 }
 
 export function queryForCommand(command: readonly string[]): ServerQuery {
@@ -29,14 +29,14 @@ export function queryForCommand(command: readonly string[]): ServerQuery {
   return {
     name: serverName(command),
     isSame,
-    words: `the command ${createThrowawayRedactor().command(command).join(' ')}`,
+    description: `the command ${createThrowawayRedactor().command(command).join(' ')}`,
   }
 }
 
 export function queryForUrl(url: URL): ServerQuery {
   const isSame = (info: TapeServer): boolean =>
     info.url !== undefined && URL.canParse(info.url) && withoutQuery(new URL(info.url)) === withoutQuery(url)
-  return { name: serverNameFromUrl(url), isSame, words: createThrowawayRedactor().url(url.href) }
+  return { name: serverNameFromUrl(url), isSame, description: createThrowawayRedactor().url(url.href) }
 }
 
 function withoutQuery({ origin, pathname }: URL): string {
@@ -44,8 +44,7 @@ function withoutQuery({ origin, pathname }: URL): string {
 }
 
 /**
- * The tapes that one run left under one name: each process that had links wrote its own, `demo`, `demo-2`, …
- * A server is looked for in that order.
+ * The tapes of one run. Each process that talked to servers wrote its own: `demo`, `demo-2`, … They are searched in that order.
  */
 export class TapeSet {
   readonly #name: string
@@ -56,14 +55,14 @@ export class TapeSet {
   }
 
   async findServer(wanted: ServerQuery): Promise<ServerOnTape> {
-    const held: string[] = []
+    const names: string[] = []
     for (const path of pathsOf(resolveTape(this.#name))) {
       const tape = await this.#load(path)
       const server = matchServer(tape, wanted)
       if (server !== undefined) return { tape, server }
-      held.push(...Object.keys(tape.header.servers))
+      names.push(...Object.keys(tape.header.servers))
     }
-    throw serverNotFound(this.#name, held, wanted)
+    throw serverNotFound(this.#name, names, wanted)
   }
 
   #load(path: string): Promise<Tape> {
@@ -80,7 +79,7 @@ function pathsOf(path: string): readonly string[] {
   return paths
 }
 
-/** By the very command or URL; else by the name that it gives the server, unless several have been given the same. */
+/** Finds a server by its command or URL, or else by its name if only one server has it. */
 function matchServer({ header }: Tape, { name, isSame }: ServerQuery): string | undefined {
   const servers = Object.entries(header.servers)
   const same = servers.find(([, info]) => isSame(info))
@@ -89,19 +88,19 @@ function matchServer({ header }: Tape, { name, isSame }: ServerQuery): string | 
   return alike.length === 1 && alike[0]?.[0] === name ? name : undefined
 }
 
-function serverNotFound(name: string, held: readonly string[], { words }: ServerQuery): ReelayError {
+function serverNotFound(name: string, names: readonly string[], { description }: ServerQuery): ReelayError {
   return new ReelayError(
     'USAGE',
-    `the tape ${name} holds no server for ${words}: it holds ${held.join(', ')}`,
+    `the tape ${name} has no server for ${description}, only ${names.join(', ')}`,
     {
-      hint: 'record it with REELAY_RECORD, or leave it live with REELAY_REPLAY_SERVER=<the others>',
+      hint: 'record it with REELAY_RECORD, or keep it live with REELAY_REPLAY_SERVER=<the others>',
     },
   )
 }
 
-/** The part of the tape that was recorded when the server was started for the nth time. */
+/** Returns the part of the tape that belongs to the nth start of a server. */
 export function nthConnection({ tape, server }: ServerOnTape, conn: number): ServerOnTape {
-  // Over HTTP a connection may be a single exchange, and what is played over pipes is all of them.
+  // Over HTTP, a connection may be a single exchange. Over pipes, all of them are played.
   if (tape.header.servers[server]?.transport === 'http') return { tape, server }
   const ofServer = tape.turns.filter((turn) => firstMessageOf(turn)?.server === server)
   const recorded = ofServer.reduce((most, turn) => Math.max(most, firstMessageOf(turn)?.conn ?? 0), 0)
@@ -111,15 +110,15 @@ export function nthConnection({ tape, server }: ServerOnTape, conn: number): Ser
 
 function startedTooOften({ path }: Tape, server: string, recorded: number): ReelayError {
   const often = recorded === 1 ? 'once' : `${recorded} times`
-  const message = `the server ${server} was started ${often} on ${path}, and now once more`
-  return new ReelayError('REPLAY_DRIFT', message, { hint: 'record the run again, as it is now' })
+  const message = `the program started the server ${server} again, but on ${path} it was started ${often}`
+  return new ReelayError('REPLAY_DRIFT', message, { hint: 'record the run again' })
 }
 
-/** Names servers: one command or URL has one name, and two never share one. */
+/** Gives each command or URL a unique name. */
 export class ServerNames {
   readonly #names = new Map<string, string>()
 
-  /** `wanted` is the name that it gets unless another has it. */
+  /** Returns `wanted`, with a number if another server has that name. */
   nameOf(key: string | readonly string[], wanted: string): string {
     const known = this.#names.get(JSON.stringify(key))
     if (known !== undefined) return known

@@ -2,18 +2,18 @@ import { ReelayError } from '../errors.ts'
 import { resolveTape } from '../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 
-/** What the environment asks of this process. */
+/** The mode of this process, according to its environment. */
 type Switches =
   | { readonly kind: 'off' }
   | {
       readonly kind: 'record' | 'replay'
       readonly tape: string
       readonly isMeant: ServerFilter
-      /** A file for the real values behind stand-ins. */
+      /** A file for the real values of placeholders. */
       readonly vault: string | undefined
     }
 
-/** Every variable that switches something on; a program that is recorded does not hand them on to its servers. */
+/** The environment variables that are switches. A recorded program does not pass them on to its servers. */
 export const SWITCH_VARIABLES = [
   'REELAY_RECORD',
   'REELAY_RECORD_SERVER',
@@ -22,7 +22,7 @@ export const SWITCH_VARIABLES = [
   'REELAY_RECORD_VAULT',
 ] as const
 
-/** Reads the switches; an empty one is off. What contradicts itself is refused: nobody could say what was meant. */
+/** Reads the switches. An empty variable counts as unset. Contradictory switches are an error. */
 export function readSwitches(env: NodeJS.ProcessEnv): Switches {
   const [record, recordServer, replay, replayServer, vault] = SWITCH_VARIABLES.map(
     (name) => env[name] || undefined,
@@ -33,7 +33,7 @@ export function readSwitches(env: NodeJS.ProcessEnv): Switches {
   if (replayServer !== undefined && replay === undefined) throw missingMainSwitch('REELAY_REPLAY', 'SERVER')
   const tape = record ?? replay
   if (tape === undefined) return { kind: 'off' }
-  resolveTape(tape, env) // says now what is wrong with the name
+  resolveTape(tape, env) // throws if the name is invalid
   return {
     kind: record === undefined ? 'replay' : 'record',
     tape,
@@ -44,11 +44,13 @@ export function readSwitches(env: NodeJS.ProcessEnv): Switches {
 
 function conflictingSwitches(record: string, replay: string): ReelayError {
   const message = `REELAY_RECORD=${record} and REELAY_REPLAY=${replay} are both set`
-  return new ReelayError('USAGE', message, { hint: 'unset one of them: a run is recorded or replayed' })
+  return new ReelayError('USAGE', message, {
+    hint: 'unset one of them: a run is either recorded or replayed',
+  })
 }
 
 function missingMainSwitch(name: string, what: 'SERVER' | 'VAULT'): ReelayError {
-  return new ReelayError('USAGE', `${name}_${what} is set and ${name} is not`, {
+  return new ReelayError('USAGE', `${name}_${what} is set, but ${name} is not`, {
     hint: `set ${name}=<tape> too, or unset ${name}_${what}`,
   })
 }

@@ -46,7 +46,7 @@ export function formatDrift(drift: Drift, { request: shown, text }: ReportView =
 /** Returns the drift as the error that a program gets. */
 export function driftError(drift: Drift, redactor?: ReportRedactor): ReelayError {
   return new ReelayError('REPLAY_DRIFT', `the run drifted from the tape: ${formatDrift(drift, redactor)}`, {
-    hint: "ask for what was left over, or pass { drift: 'ignore' }",
+    hint: "send the requests that are left over, or pass { drift: 'ignore' }",
   })
 }
 
@@ -106,7 +106,7 @@ function formatLeftOverCause(cause: LeftOverCause): string {
   if (cause.kind === 'never-asked') return ''
   const { reason, nearest } = cause.miss
   const [first, ...more] = nearest[0]?.differences ?? []
-  if (first === undefined) return ` (it was asked for, and missed: ${reason})`
+  if (first === undefined) return ` (it was sent, and missed: ${reason})`
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   return ` (asked in another form: ${formatPath(first.path)} recorded ${formatValue(first.recorded)}, got ${formatValue(first.got)}${others})`
 }

@@ -14,22 +14,22 @@ import {
   type RuleEntry,
 } from '../faults/request-rules.ts'
 
-/** An answer of your own, which comes before everything on the tape. */
+/** A response that replaces or changes the recorded one. Overrides come before everything on the tape. */
 export interface Override extends RequestSelector {
   readonly result?: unknown
   readonly error?: RpcError
-  /** Values to put into the recorded answer, by their path: `{ 'result.isError': true }`. */
+  /** Values to set in the recorded response, by path: `{ 'result.isError': true }`. */
   readonly set?: Readonly<Record<string, unknown>>
-  /** Makes the result; what it throws becomes an error of the server. */
+  /** Returns the result. If it throws, the client gets an error response. */
   readonly answer?: (call: MethodCall) => unknown
 }
 
-/** Reads overrides from a file or a program; only a program can have `answer`. */
+/** Parses overrides from a file or a program. Only a program can have `answer`. */
 export function parseOverrides(value: unknown, locate: EntryLocator = locateInProgram): readonly Override[] {
   return readEntries(value, 'overrides', locate).map(parseOverride)
 }
 
-/** The answer that needs no tape; undefined when the recorded one is only changed. */
+/** Returns the response of an override, or `undefined` if it only changes the recorded one. */
 export function overrideResponse(
   { result, error, answer }: Override,
   call: MethodCall,
@@ -39,7 +39,7 @@ export function overrideResponse(
   return result === undefined ? undefined : { result }
 }
 
-/** The recorded answer with the values of `set` in it; `id` is the live id, as JSON, which keeps its spelling. */
+/** Returns the recorded response with the values of `set`. `id` is the live id as JSON; its bytes are kept. */
 export function patchedAnswer({ set = {} }: Override, text: string, id: string): string {
   let value = parseJson(text)
   for (const [path, part] of Object.entries(set)) value = withValueAt(value, parsePath(path), part)
@@ -51,7 +51,7 @@ function callOverride(answer: NonNullable<Override['answer']>, call: MethodCall)
     const result = answer(call)
     if (!(result instanceof Promise)) return { result }
     return {
-      error: { code: INTERNAL_ERROR, message: 'the override gave a promise, which cannot be waited for' },
+      error: { code: INTERNAL_ERROR, message: 'the override returned a promise, which is not supported' },
     }
   } catch (thrown) {
     const error = parseRpcError(thrown) ?? { code: INTERNAL_ERROR, message: thrownMessage(thrown) }
@@ -108,7 +108,7 @@ function isAnswerFunction(value: unknown): value is NonNullable<Override['answer
   return typeof value === 'function'
 }
 
-/** The value with another one at a path; members that are missing on the way are made. The value itself is not touched. */
+/** Returns a copy with another value at a path. Missing members on the way are created. */
 function withValueAt(value: unknown, [first, ...rest]: PathPattern, part: unknown): unknown {
   if (first === undefined) return part
   if (first === EVERY_ITEM || typeof first === 'number') {

@@ -5,21 +5,21 @@ import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
 import { turnStoreOf, type Turns, type TurnStore, type Turn } from '../tape/turns.ts'
 
-/** A tape to be played: in memory as `loadTape` reads it, or on disk as `openIndexedTape` looks it through. */
+/** A tape that can be played: in memory, from `loadTape`, or on disk, from `openIndexedTape`. */
 export interface PlayableTape extends Pick<Tape, 'path' | 'header' | 'matchFile'> {
   readonly turns: readonly Turn[] | Turns
-  /** What else is on it, as far as it was read: what HTTP carried around the messages is among it. */
+  /** The other frames, among them those of HTTP. `undefined` if they have not been read. */
   readonly rest?: Tape['rest']
 }
 
-/** The tape with what HTTP carried around its messages; that is read now, if it was not and there can be any. */
+/** Returns the tape with its HTTP frames. They are read now if that is still to be done and the tape can have any. */
 export async function withHttpFrames(tape: PlayableTape): Promise<PlayableTape> {
   const isOfHttp = Object.values(tape.header.servers).some(({ transport }) => transport === 'http')
   if (tape.rest !== undefined || !isOfHttp) return tape
   return { ...tape, rest: await readHttpFrames(tape.path) }
 }
 
-/** Which of the tape's servers to be. */
+/** Returns the name of the server to play. */
 export function resolveServer(
   { path, ...tape }: Pick<PlayableTape, 'header' | 'path' | 'turns'>,
   wanted: string | undefined,
@@ -27,7 +27,7 @@ export function resolveServer(
   return selectOneServer({ path, names: serverNamesOf(tape) }, wanted)
 }
 
-/** The servers that a tape holds. */
+/** Returns the names of the servers on a tape. */
 export function serverNamesOf({ header, turns }: Pick<PlayableTape, 'header' | 'turns'>): readonly string[] {
   const named = Object.keys(header.servers)
   return named.length > 0 ? named : requestedServers(turnStoreOf(turns))
@@ -35,8 +35,8 @@ export function serverNamesOf({ header, turns }: Pick<PlayableTape, 'header' | '
 
 /** The header of a forward proxy's tape was written before its servers were known. */
 function requestedServers(turns: TurnStore): readonly string[] {
-  const asked = turns.kinds().filter(({ trigger }) => trigger === 'request')
-  return [...new Set(asked.map(({ server }) => server))]
+  const requests = turns.kinds().filter(({ trigger }) => trigger === 'request')
+  return [...new Set(requests.map(({ server }) => server))]
 }
 
 /** The protocol revision that a recorded server spoke. */

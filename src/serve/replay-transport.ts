@@ -16,11 +16,11 @@ import { SessionPlayer } from './player/session-player.ts'
 import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
 
 export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveUpstreamOptions {
-  /** Whether `close` fails when the run has drifted from the tape: by default yes, unless permissive. */
+  /** `error`: `close` fails if the run has drifted from the tape. The default is `error`, with `permissive` it is `ignore`. */
   readonly drift?: 'error' | 'ignore'
 }
 
-/** The shape of the SDKs' Transport, in both their versions. */
+/** A `Transport` of the SDKs, versions 1 and 2. */
 export interface ReplayTransport {
   start(): Promise<void>
   send(message: unknown): Promise<void>
@@ -28,12 +28,12 @@ export interface ReplayTransport {
   onmessage?: ((message: unknown) => void) | undefined
   onclose?: (() => void) | undefined
   onerror?: ((error: Error) => void) | undefined
-  /** What the run has left over or added so far. */
+  /** Reports how the run differs from the tape so far. */
   drift(): Drift
 }
 
 /**
- * The recorded server as a transport, for an SDK client in the same process.
+ * Serves a tape through a transport for an SDK client in the same process.
  *
  * @example
  * const transport = replayTransport(await loadTape('search.tape.jsonl'))
@@ -73,7 +73,7 @@ class RecordedServerTransport implements ReplayTransport {
     this.#player = new SessionPlayer({
       ...playing,
       upstream: this.#upstream,
-      faultActions: () => ({ disconnect: () => this.#leave() }),
+      faultActions: () => ({ disconnect: () => this.#disconnect() }),
       send,
     })
   }
@@ -93,11 +93,11 @@ class RecordedServerTransport implements ReplayTransport {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#leave()
+    this.#disconnect()
     await this.#upstream?.close(AbortSignal.abort())
     await this.#live?.appendToTape(this.#tape, this.#server)
     const drift = this.drift()
-    // An SDK client whose handshake failed closes without looking: its own error is the one to be seen.
+    // An SDK client closes the transport if its handshake fails. Its own error must not be replaced by this one.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))
       throw driftError(drift, reportRedactorFor(this.#tape.header))
   }
@@ -106,8 +106,8 @@ class RecordedServerTransport implements ReplayTransport {
     return this.#player.drift()
   }
 
-  /** The link is over, by the client's will or by a fault. */
-  #leave(): void {
+  /** Ends the connection: the client closed it, or a fault did. */
+  #disconnect(): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
     this.#clock.stop()
@@ -116,11 +116,11 @@ class RecordedServerTransport implements ReplayTransport {
 
   #requireState(state: 'new' | 'open'): void {
     if (this.#state === state) return
-    const hint = 'make one replay transport for each connection, and start it once'
+    const hint = 'create one replay transport for each connection, and start it once'
     throw new ReelayError('USAGE', `the replay transport is ${this.#state}, not ${state}`, { hint })
   }
 
-  // One message at a time, as from a slow link: SDK clients lose progress that arrives together with the answer.
+  // Messages are delivered one at a time: SDK clients lose progress that arrives together with the response.
   #enqueue(text: string): void {
     this.#queue.push(text)
     if (this.#queue.length === 1) setImmediate(() => this.#deliver())

@@ -12,15 +12,15 @@ import type { UpstreamServer } from './upstream/upstream.ts'
 
 export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   readonly input: Readable
-  /** Carries protocol lines and nothing else. */
+  /** Gets only protocol lines. */
   readonly output: Writable
-  /** Ends the run as the end of the input does. */
+  /** Ends the run, like the end of the input. */
   readonly signal?: AbortSignal
-  /** Answers what the tape cannot: see `passthroughTo`. */
+  /** Answers requests that the tape cannot answer. */
   readonly upstream?: UpstreamServer
 }
 
-/** Is the recorded server on a pair of streams, until the input ends and everything owed is sent. */
+/** Serves a tape on a pair of streams. Resolves when the input has ended and all responses are written. */
 export async function serveStdio({
   input,
   output,
@@ -29,7 +29,7 @@ export async function serveStdio({
   ...given
 }: ServeStdioOptions): Promise<Drift> {
   const options = { ...given, tape: await withHttpFrames(given.tape) }
-  const outbox = new OutputQueue(output)
+  const queue = new OutputQueue(output)
   const clock = new SystemClock()
   const gone = new AbortController()
   const player = new SessionPlayer({
@@ -41,10 +41,10 @@ export async function serveStdio({
     ),
     upstream,
     faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
-    send: (text) => outbox.add(text),
+    send: (text) => queue.add(text),
     afterClientReads: clientPause(clock),
   })
-  // When the client stops reading, there is nobody left to serve.
+  // A client that no longer reads has gone.
   output.on('error', () => gone.abort())
   const stop = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal])
   stop.addEventListener('abort', () => clock.stop())
@@ -52,12 +52,12 @@ export async function serveStdio({
   for await (const lines of readInputLines(input, stop)) {
     for (const line of lines) {
       if (!gone.signal.aborted) handleLine(player, line)
-      if (outbox.isFull) await outbox.drained()
+      if (queue.isFull) await queue.drained()
     }
   }
   await clock.idle()
   await upstream?.close(stop)
-  await outbox.flushed()
+  await queue.flushed()
   if (gone.signal.reason === 'disconnect') output.end()
   return player.drift()
 }
@@ -71,7 +71,7 @@ type InputLine =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'unreadable'; readonly why: string }
 
-/** The lines of a stream, those of one chunk at a time, until it ends, breaks off or the signal says stop. */
+/** Yields the lines of each chunk until the stream ends or fails, or the signal is aborted. */
 async function* readInputLines(input: Readable, signal: AbortSignal): AsyncGenerator<readonly InputLine[]> {
   const splitter = new LineSplitter()
   for await (const chunk of chunksOf(input, signal)) yield splitter.split(chunk).map(toInputLine)
@@ -85,7 +85,7 @@ async function* chunksOf(input: Readable, signal: AbortSignal): AsyncGenerator<U
       else if (typeof chunk === 'string') yield Buffer.from(chunk)
     }
   } catch {
-    // A client that is killed may break its pipe instead of closing it, and a stop breaks the reading off: both end the input.
+    // A killed client may break its pipe, and an abort interrupts reading: both count as the end of the input.
   }
 }
 
@@ -99,7 +99,7 @@ function toInputLine(line: Line): InputLine {
 
 const FLUSH_BYTES = 64 * 1024
 
-/** Lines on their way out: those of one moment leave in one write, and a slow reader is waited for. */
+/** Writes lines to a stream: lines of the same tick in one write, and with backpressure for a slow reader. */
 class OutputQueue {
   readonly #output: Writable
   #lines = ''
@@ -114,18 +114,18 @@ class OutputQueue {
     if (this.#lines.length >= FLUSH_BYTES) this.#flush()
   }
 
-  /** Whether the reader is behind. */
+  /** True if the reader is behind. */
   get isFull(): boolean {
     return this.#output.writableNeedDrain
   }
 
-  /** Waits until the reader has caught up, or is gone. */
+  /** Resolves when the reader has caught up, or is gone. */
   async drained(): Promise<void> {
-    // A reader that goes away is no failure here: the end of its input says the same.
+    // A reader that goes away is not an error here: the input ends too.
     if (this.isFull && !this.#output.destroyed) await once(this.#output, 'drain').catch(() => {})
   }
 
-  /** Waits until everything is handed over. */
+  /** Resolves when everything is written. */
   async flushed(): Promise<void> {
     this.#flush()
     if (this.#output.destroyed) return

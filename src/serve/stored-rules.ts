@@ -11,7 +11,7 @@ import type { Tape } from '../store/file/read.ts'
 import { clientCallOf } from '../tape/turns.ts'
 import { formatPath, type PathPattern, valuesAtPattern } from '../json/path.ts'
 
-/** The rules beside a tape, and the file that holds them. */
+/** The rules beside a tape, and their file. */
 interface StoredRules {
   readonly path?: string
   readonly rules: readonly string[]
@@ -24,7 +24,7 @@ export async function readStoredRules(tapePath: string): Promise<StoredRules> {
   return { path: file.path, rules }
 }
 
-/** Puts rules beside a tape. A rule for the same place of the same requests gives way to the new one. */
+/** Stores rules beside a tape. A new rule replaces one with the same scope and path. Returns the path of the file. */
 export async function addStoredRules(tapePath: string, rules: readonly MatchRule[]): Promise<string> {
   const before = (await readStoredRules(tapePath)).rules
   const kept = before.filter((text) => !rules.some((rule) => hasSameScopeAndPath(parseMatchRule(text), rule)))
@@ -32,27 +32,27 @@ export async function addStoredRules(tapePath: string, rules: readonly MatchRule
   return writeMatchRules(tapePath, [...kept, ...added])
 }
 
-/** Takes away the rules for a path; where a scope is given, only those of that scope. Returns what was taken away. */
+/** Removes the rules for some paths, within a scope if one is given. Returns the removed rules. */
 export async function removeStoredRules(
   tapePath: string,
   paths: readonly PathPattern[],
   scope: MatchRuleScope,
 ): Promise<readonly string[]> {
   const { rules } = await readStoredRules(tapePath)
-  const meant = new Set(paths.map(formatPath))
-  const gone = rules.filter((text) => {
+  const wanted = new Set(paths.map(formatPath))
+  const removed = rules.filter((text) => {
     const rule = parseMatchRule(text)
-    return meant.has(formatPath(rule.path)) && isOfScope(rule, scope)
+    return wanted.has(formatPath(rule.path)) && isOfScope(rule, scope)
   })
-  if (gone.length > 0)
+  if (removed.length > 0)
     await writeMatchRules(
       tapePath,
-      rules.filter((text) => !gone.includes(text)),
+      rules.filter((text) => !removed.includes(text)),
     )
-  return gone
+  return removed
 }
 
-/** How many recorded requests have something that a rule is for. */
+/** Counts the recorded requests that have a value at the path of a rule. */
 export function countRequestsWithRule({ turns }: Pick<Tape, 'turns'>, rule: MatchRule): number {
   return turns.filter((turn) => {
     const called = turn.trigger?.message.kind === 'request' ? clientCallOf(turn.trigger) : undefined

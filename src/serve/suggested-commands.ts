@@ -2,7 +2,7 @@ import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 import type { SuggestedMatchOptions } from '../match/options.ts'
 import type { TapeServer } from '../tape/header.ts'
 
-/** The command that serves a tape under these options, ready to be pasted into a shell. */
+/** Formats the command that serves a tape with these options, quoted for a shell. */
 export function serveCommandLine(
   tape: string,
   server: string | undefined,
@@ -19,13 +19,13 @@ export function serveCommandLine(
   ].join(' ')
 }
 
-/** The command that records the same server once more, as far as the tape knows it. */
+/** Formats the command that records the same server again. Returns `undefined` if the tape does not say how. */
 export function recordCommandLine({ command, url }: Pick<TapeServer, 'command' | 'url'>): string | undefined {
   if (command !== undefined) return `reelay record -- ${command.map(quoteShellWord).join(' ')}`
   return url === undefined ? undefined : `reelay record --url ${quoteShellWord(url)}`
 }
 
-/** The call of the library that plays a tape under these options. */
+/** Formats the library call that plays a tape with these options. */
 export function libraryCallText(
   call: string,
   { server, match, ignore, rules, permissive }: SuggestedMatchOptions,

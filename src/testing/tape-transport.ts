@@ -9,17 +9,18 @@ import { loadTape } from '../store/file/read.ts'
 import type { AnyTransport } from '../link/sdk-transport.ts'
 
 export interface TapeTransportOptions extends Omit<ReplayTransportOptions, 'mode'> {
-  /** Makes the transport to the live server. It is called only when the mode goes live. */
+  /** Creates the transport to the live server. It is called only if the mode needs it. */
   readonly live: () => AnyTransport
   /**
-   * `once` records when there is no tape and replays from then on; `new-episodes` also passes on what the tape cannot answer,
-   * and learns it; `all` records anew; `none` never goes live. By default `once`, and in CI `none`.
+   * `once` records if there is no tape, and replays otherwise. `new-episodes` also forwards requests that the tape cannot answer,
+   * and adds them to the tape. `all` always records. `none` never connects to the live server. The default is `once`, and `none`
+   * in CI.
    */
   readonly mode?: 'once' | 'new-episodes' | 'none' | 'all'
 }
 
 /**
- * The recorded server, or the live one on its way to the tape: whichever the mode asks for.
+ * Returns a transport that replays a tape or records one, depending on the mode.
  *
  * @example
  * const transport = await tapeTransport('search', { live: () => new StdioClientTransport({ command: 'my-server' }) })
@@ -31,16 +32,16 @@ export async function tapeTransport(
 ): Promise<AnyTransport> {
   const path = resolveTape(tape)
   const chosen = mode ?? (isCi() ? 'none' : 'once')
-  const isThere = existsSync(path)
-  if (chosen === 'all' || (chosen !== 'none' && !isThere))
+  const exists = existsSync(path)
+  if (chosen === 'all' || (chosen !== 'none' && !exists))
     return recordAgain(path, live, options.server ?? 'server')
   const learning = chosen === 'new-episodes' ? { live, mode: chosen } : {}
   return replayTransport(await loadTape(path), { ...options, ...learning })
 }
 
-/** A tape that is there is replaced when the new one is whole. */
+/** An existing tape is replaced only when the new one is complete. */
 function recordAgain(path: string, live: () => AnyTransport, server: string): AnyTransport {
-  if (isCi()) process.emitWarning('CI is set, and this run goes live all the same', 'reelay')
+  if (isCi()) process.emitWarning('CI is set, but this run connects to the live server anyway', 'reelay')
   const fresh = existsSync(path) ? `${path}.${process.pid}.new` : path
   const recording = createRecording({ tape: fresh })
   const recorded = recordTransport(live(), { recording, server })
@@ -53,7 +54,7 @@ function recordAgain(path: string, live: () => AnyTransport, server: string): An
     await closeLink()
     await settle()
   }
-  // A server that leaves by itself is closed by nobody; what goes wrong is said by `close`, if it is called.
+  // If the server ends by itself, `close` may never be called. If it is, it reports what went wrong.
   return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) })
 }
 

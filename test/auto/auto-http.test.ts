@@ -89,5 +89,5 @@ test('what was not recorded is a miss, and a server that is not on the tape is n
   expect(missed.stderr).toContain('REPLAY MISS')
   const elsewhere = await run({ ...order, url: new URL('http://elsewhere.test/mcp') }, replay)
   expect(elsewhere.code).toBe(1)
-  expect(elsewhere.stderr).toContain('the tape demo holds no server for http://elsewhere.test/mcp')
+  expect(elsewhere.stderr).toContain('the tape demo has no server for http://elsewhere.test/mcp')
 })

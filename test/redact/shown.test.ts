@@ -145,7 +145,7 @@ test('the account of a replayed run shows nothing of it, and neither does a serv
   expect(played.stderr).toContain('skipped a baseline step')
   expect(played.stderr + played.stdout).not.toMatch(ANY_SECRET)
   const unknown = await runProgram('v1.mjs', { orders: [order(['none.mjs', ...flags], calls)], env })
-  expect(unknown.stderr).toContain('holds no server for the command')
+  expect(unknown.stderr).toContain('has no server for the command')
   expect(unknown.stderr).not.toMatch(ANY_SECRET)
   const refused = await runProgram('v1.mjs', { orders: [], env: { ...env, REELAY_REPLAY: TOKEN } })
   expect(refused.stderr).toContain('TAPE_NOT_FOUND')

@@ -460,7 +460,7 @@ test.each<[string, Listener, string]>([
     'refuses to begin',
     (_req, res) =>
       res.writeHead(200, { 'content-type': 'application/json' }).end(refusing('reelay-live-initialize')),
-    'it refused initialize: "go away"',
+    'it rejected initialize: "go away"',
   ],
 ])(
   'a live server at a URL that %s is said to whoever asks, again and again, and the tape is served',

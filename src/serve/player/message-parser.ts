@@ -7,13 +7,13 @@ import { parseJson } from '../../json/parse.ts'
 const MAX_CACHED_TEXT = 16 * 1024
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024
 
-/** Reads what clients send. A request that differs from an earlier one by nothing but its id is not parsed again. */
+/** Parses the messages of clients. A request that differs from an earlier one only by its id is not parsed again. */
 export class MessageParser {
-  /** By the text around the id. */
+  /** Parsed requests by the text around their id. */
   readonly #requests = new Map<string, Omit<Request, 'id'>>()
   #characters = 0
 
-  /** The message in a text; none when it is no JSON. */
+  /** Returns `undefined` if the text is not JSON. */
   parse(text: string): Message | undefined {
     const range = text.length <= MAX_CACHED_TEXT ? guessId(text) : undefined
     return range === undefined ? parseMessage(text) : this.#parseRequest(text, range)
@@ -39,12 +39,12 @@ export class MessageParser {
   }
 }
 
-/** The text but for the id and for what is the same in all texts that have it there; a slice is not copied. */
+/** Returns the part of the text that distinguishes requests. Around a guessed id, the rest is always the same. A slice is not a copy. */
 function textAroundId(text: string, { start, end }: JsonRange): string {
   return end === text.length - 1 ? text.slice(0, start) : text.slice(end)
 }
 
-/** Such a range holds a short whole number, or a string without escapes. */
+/** The range contains a short integer, or a string without escapes. */
 function plainId(text: string, { start, end }: JsonRange): Id {
   return text.startsWith('"', start) ? text.slice(start + 1, end - 1) : Number(text.slice(start, end))
 }
@@ -58,7 +58,7 @@ function parseMessage(text: string): Message | undefined {
   return value === undefined ? undefined : classifyMessage(value)
 }
 
-/** Whether the stretch that looks like the id is what counts as the id. */
+/** True if the range that looks like the id is the id. */
 function isIdOf(text: string, { start, end }: JsonRange): boolean {
   const id = findId(text)
   return id?.start === start && id.end === end

@@ -12,48 +12,48 @@ import {
 import type { LiveRequest } from '../player/live-messages.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
 
-/** A request of the client on its way to the live server, under an id of the link's own. */
+/** A request that was forwarded to the live server, with an id that is unique on the link. */
 export interface ForwardedRequest {
   readonly id: number
-  /** What goes over the link. */
+  /** The text that is sent over the link. */
   readonly text: string
-  /** What the client calls it. */
+  /** The request of the client. */
   readonly live: LiveRequest
   readonly channel: ReplyChannel
 }
 
-/** The requests that were passed on. Ids and tokens of two exchanges may be the same, so on the live link each has its own. */
+/** The forwarded requests. Ids and tokens of two exchanges may be equal, so each request gets its own on the link. */
 export class ForwardedRequests {
   readonly #unanswered = new Map<string, ForwardedRequest>()
   readonly #byClient = new Map<string, ForwardedRequest>()
-  /** Those whose progress may still come; a task outlives the answer that began it. */
+  /** Requests whose progress may still arrive. A task continues after the response that started it. */
   readonly #withProgress = new Map<string, ForwardedRequest>()
   #count = 0
   #newest: ForwardedRequest | undefined
 
   add(live: LiveRequest, channel: ReplyChannel): ForwardedRequest {
     const id = ++this.#count
-    const passed = { id, live, channel, text: rewriteForLink(id, live) }
-    this.#unanswered.set(idKey(id), passed)
-    this.#byClient.set(clientKey(live.message.id, channel.scope), passed)
-    if (live.progressToken !== undefined) this.#withProgress.set(idKey(id), passed)
-    this.#newest = passed
-    return passed
+    const forwarded = { id, live, channel, text: rewriteForLink(id, live) }
+    this.#unanswered.set(idKey(id), forwarded)
+    this.#byClient.set(clientKey(live.message.id, channel.scope), forwarded)
+    if (live.progressToken !== undefined) this.#withProgress.set(idKey(id), forwarded)
+    this.#newest = forwarded
+    return forwarded
   }
 
   has({ id }: ForwardedRequest): boolean {
     return this.#unanswered.has(idKey(id))
   }
 
-  /** Whether anyone waits for an answer; a subscription has none to wait for. */
+  /** True if a response is pending. A subscription does not count, because it may stay open. */
   get hasUnanswered(): boolean {
     return [...this.#unanswered.values()].some(({ live }) => live.message.method !== 'subscriptions/listen')
   }
 
-  /** What the client calls so and still waits for. */
+  /** Returns the pending request with this id of the client. */
   byClientId(id: Id, scope: string): ForwardedRequest | undefined {
-    const passed = this.#byClient.get(clientKey(id, scope))
-    return passed !== undefined && this.has(passed) ? passed : undefined
+    const forwarded = this.#byClient.get(clientKey(id, scope))
+    return forwarded !== undefined && this.has(forwarded) ? forwarded : undefined
   }
 
   byLinkId(linkId: Id): ForwardedRequest | undefined {
@@ -64,12 +64,12 @@ export class ForwardedRequests {
     return this.#withProgress.get(idKey(token))
   }
 
-  /** It is answered, or given up. */
-  close(passed: ForwardedRequest, outcome?: Response['outcome']): void {
-    const { id, live, channel } = passed
+  /** Removes a request that was answered or cancelled. */
+  close(forwarded: ForwardedRequest, outcome?: Response['outcome']): void {
+    const { id, live, channel } = forwarded
     this.#unanswered.delete(idKey(id))
     const key = clientKey(live.message.id, channel.scope)
-    if (this.#byClient.get(key) === passed) this.#byClient.delete(key)
+    if (this.#byClient.get(key) === forwarded) this.#byClient.delete(key)
     if (member(member(outcome, 'result'), 'task') === undefined) this.#withProgress.delete(idKey(id))
   }
 
@@ -77,41 +77,41 @@ export class ForwardedRequests {
     return [...this.#unanswered.values()]
   }
 
-  /** The one that the server most likely speaks of when it does not say. */
+  /** The request that a message without a reference most likely belongs to: the newest pending one. */
   get likelySubject(): ForwardedRequest | undefined {
     return [...this.#unanswered.values()].at(-1) ?? this.#newest
   }
 }
 
 function rewriteForLink(id: number, { text, progressToken }: LiveRequest): string {
-  const named = replaceValue(text, ['id'], String(id))
-  if (progressToken === undefined) return named
-  return replaceValue(named, ['params', '_meta', META_KEYS.progressToken], String(id))
+  const withId = replaceValue(text, ['id'], String(id))
+  if (progressToken === undefined) return withId
+  return replaceValue(withId, ['params', '_meta', META_KEYS.progressToken], String(id))
 }
 
 function clientKey(id: Id, scope: string): string {
   return `${scope}${idKey(id)}`
 }
 
-/** What a live server asks, under ids of our own: its ids may be in use for what the recorded server asks. */
+/** The requests of a live server, with new ids: its own may be in use for requests of the recorded server. */
 export class UpstreamServerRequests {
-  /** By our id, the bytes of the server's. */
+  /** The id of the server as JSON, by the new id. */
   readonly #open = new Map<string, string>()
-  /** By the server's id, ours as JSON. */
+  /** The new id as JSON, by the id of the server. */
   readonly #clientIds = new Map<string, string>()
   #count = 0
 
-  /** The request as the client gets it. */
+  /** Returns the request with its new id. */
   add(text: string): string {
-    const own = `reelay-live-${++this.#count}`
+    const newId = `reelay-live-${++this.#count}`
     const range = findRange(text, ['id'])
-    this.#open.set(idKey(own), range === undefined ? 'null' : text.slice(range.start, range.end))
+    this.#open.set(idKey(newId), range === undefined ? 'null' : text.slice(range.start, range.end))
     const theirs = member(parseJson(text), 'id')
-    if (isId(theirs)) this.#clientIds.set(idKey(theirs), JSON.stringify(own))
-    return replaceValue(text, ['id'], JSON.stringify(own))
+    if (isId(theirs)) this.#clientIds.set(idKey(theirs), JSON.stringify(newId))
+    return replaceValue(text, ['id'], JSON.stringify(newId))
   }
 
-  /** The bytes of the id under which the server waits for this answer; none when it did not ask. */
+  /** Returns the server's id, as JSON, of the request that the client answered. Returns `undefined` if there is no such request. */
   take(id: Id | null): string | undefined {
     const key = id === null ? '' : idKey(id)
     const theirs = this.#open.get(key)
@@ -119,16 +119,16 @@ export class UpstreamServerRequests {
     return theirs
   }
 
-  /** What the client calls a request of the server, as JSON. */
+  /** Returns the new id of a server request, as JSON. */
   clientIdFor(theirs: Id): string | undefined {
     return this.#clientIds.get(idKey(theirs))
   }
 }
 
-/** A notification of the live server as its client is to get it. */
+/** A notification of the live server, rewritten for the client. */
 interface ForwardedNotification {
   readonly text: string
-  /** The request that it belongs to, where it says so. */
+  /** The request that it belongs to, if it names one. */
   readonly of?: ForwardedRequest
 }
 
@@ -137,17 +137,20 @@ interface ForwardedIds {
   readonly asks: UpstreamServerRequests
 }
 
-/** Tokens, subscriptions and requests have other names on the live link than the client knows; none when the client waits for nothing of that name. */
+/**
+ * Rewrites a notification with the tokens and ids that the client knows. Returns `undefined` if it belongs to something that the
+ * client does not wait for.
+ */
 export function forwardNotification(
   text: string,
   notification: Notification,
-  names: ForwardedIds,
+  ids: ForwardedIds,
 ): ForwardedNotification | undefined {
   const { method, params } = notification
-  if (method === 'notifications/progress') return forwardProgress(text, params, names)
-  if (method === 'notifications/cancelled') return forwardCancellation(text, params, names)
+  if (method === 'notifications/progress') return forwardProgress(text, params, ids)
+  if (method === 'notifications/cancelled') return forwardCancellation(text, params, ids)
   const subscription = metaValue(params, META_KEYS.subscriptionId)
-  const of = isId(subscription) ? names.requests.byLinkId(subscription) : undefined
+  const of = isId(subscription) ? ids.requests.byLinkId(subscription) : undefined
   if (of === undefined) return { text }
   return { text: replaceValue(text, ['params', '_meta', META_KEYS.subscriptionId], of.live.id), of }
 }
@@ -164,7 +167,7 @@ function forwardProgress(
   return { text: replaceValue(text, ['params', 'progressToken'], known), of }
 }
 
-/** The server takes back what it asked, or ends a subscription. */
+/** The server cancels its own request, or ends a subscription. */
 function forwardCancellation(
   text: string,
   params: unknown,

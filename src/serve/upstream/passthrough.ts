@@ -30,17 +30,17 @@ import { isCi, type UpstreamServer } from './upstream.ts'
 import { appendEpisode, hasServerMessages, type EpisodeMessage } from '../../store/file/rewrite.ts'
 
 interface PassthroughServerOptions {
-  /** The way to the live server, gone once for each client. */
+  /** Opens a link to the live server, once for each client. */
   readonly open: OpenLink
-  /** Whether what it says joins the tape. */
+  /** True if new messages are added to the tape. */
   readonly learns: boolean
-  /** What is sent to it with everything: the server may repeat it, and it is to stay off the tape. */
+  /** Headers of every request. The server may repeat them, and they must not get onto the tape. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Values that are secret because somebody says so. */
+  /** Values that the user named as secrets. */
   readonly secrets?: readonly string[] | undefined
 }
 
-/** What was learned: how many messages, from how many clients. */
+/** How many messages were added to the tape, and from how many clients. */
 interface LearnedCounts {
   readonly messages: number
   readonly clients: number
@@ -49,14 +49,14 @@ interface LearnedCounts {
 /** The live server behind a tape, for any number of clients. */
 export class PassthroughServer {
   readonly #options: PassthroughServerOptions
-  /** What crossed each link, kept until the run is over: until then the tape is being played. */
+  /** The messages of each link. They are written after the run, because the tape is being played until then. */
   readonly #links: EpisodeMessage[][] = []
 
   constructor(options: PassthroughServerOptions) {
     this.#options = options
   }
 
-  /** The live server of one more client. */
+  /** Returns the upstream server for one more client. */
   connectClient(): Passthrough {
     const { open, learns } = this.#options
     if (!learns) return new Passthrough({ open })
@@ -65,7 +65,7 @@ export class PassthroughServer {
     return new Passthrough({ open, onMessage: (dir, text) => messages.push({ dir, text, at: Date.now() }) })
   }
 
-  /** Adds what was learned to the tape, each client as a connection of its own; called when all of them are gone. */
+  /** Adds new messages to the tape, each client as a connection of its own. Call it when all clients are gone. */
   async appendToTape({ path }: { readonly path: string }, server: string): Promise<LearnedCounts> {
     const links = this.#links.splice(0).filter(hasServerMessages)
     const { headers = {}, secrets: values } = this.#options
@@ -80,20 +80,23 @@ export class PassthroughServer {
 }
 
 export interface LiveUpstreamOptions {
-  /** Makes the transport to a live server that misses are passed on to: one for each client. */
+  /** Creates the transport to the live server that misses are forwarded to. It is called once for each client. */
   readonly live?: () => AnyTransport
-  /** Whether they are: `none` passes nothing on, `new-episodes` adds what was learned to the tape at `close`. In CI, by default `none`. */
+  /**
+   * `passthrough` forwards misses, `new-episodes` also adds the responses to the tape at `close`, `none` forwards nothing. The
+   * default is `passthrough`, and `none` in CI.
+   */
   readonly mode?: 'none' | 'passthrough' | 'new-episodes'
 }
 
-/** The live server behind a transport; undefined when nothing is to go live. */
+/** Returns `undefined` if nothing is to be forwarded. */
 export function passthroughServerFor({
   live,
   mode,
   secrets,
 }: LiveUpstreamOptions & Pick<ServeOptions, 'secrets'>): PassthroughServer | undefined {
   if (live === undefined || (mode ?? (isCi() ? 'none' : 'passthrough')) === 'none') return undefined
-  if (isCi()) process.emitWarning(`CI is set, and mode ${mode} lets this run go live all the same`, 'reelay')
+  if (isCi()) process.emitWarning(`CI is set, but mode ${mode} connects to the live server anyway`, 'reelay')
   return new PassthroughServer({
     open: (handlers) => sdkTransportLink(live())(handlers),
     learns: mode === 'new-episodes',
@@ -102,15 +105,15 @@ export function passthroughServerFor({
 }
 
 interface PassthroughOptions {
-  /** The way to the live server, opened with the first request that goes there. */
+  /** Opens the link to the live server. It is called for the first request that is forwarded. */
   readonly open: OpenLink
-  /** Told of everything that crosses the live link. */
+  /** Called for every message on the live link. */
   readonly onMessage?: ((dir: Direction, text: string) => void) | undefined
-  /** There is no tape to play: everything goes to the live server, and answers are not marked. */
+  /** True if there is no tape. Every message is forwarded, and responses are not marked. */
   readonly isAlone?: boolean
 }
 
-/** Passes on to a live server what the tape cannot answer, and back what that server says. For one client. */
+/** Forwards the requests of one client that the tape cannot answer to a live server, and its messages back. */
 export class Passthrough implements UpstreamServer {
   readonly #options: PassthroughOptions
   readonly #handshake = new UpstreamHandshake()
@@ -141,18 +144,18 @@ export class Passthrough implements UpstreamServer {
   }
 
   forward(live: LiveRequest, channel: ReplyChannel): void {
-    const passed = this.#requests.add(live, channel)
-    if (this.#failure !== undefined) return this.#sendFailure(passed, this.#failure)
+    const forwarded = this.#requests.add(live, channel)
+    if (this.#failure !== undefined) return this.#sendFailure(forwarded, this.#failure)
     this.#whenConnected((link) => {
-      if (!this.#requests.has(passed)) return // cancelled before the server was there
-      this.#sent.add(passed)
-      this.#send(link, passed.text)
+      if (!this.#requests.has(forwarded)) return // cancelled before the link was open
+      this.#sent.add(forwarded)
+      this.#send(link, forwarded.text)
     })
   }
 
   cancel(id: Id, { scope }: ReplyChannel): void {
-    const passed = this.#requests.byClientId(id, scope)
-    if (passed !== undefined) this.#cancelRequest(passed, cancelText(passed.id))
+    const forwarded = this.#requests.byClientId(id, scope)
+    if (forwarded !== undefined) this.#cancelRequest(forwarded, cancelText(forwarded.id))
   }
 
   async close(stop: AbortSignal): Promise<void> {
@@ -160,13 +163,13 @@ export class Passthrough implements UpstreamServer {
     stop.addEventListener('abort', () => this.#wake())
     while (this.#requests.hasUnanswered && !stop.aborted)
       await new Promise<void>((resolve) => (this.#wake = resolve))
-    // One that never was there needs no end, and everyone who waited for it was told.
+    // A link that failed to open needs no close, and its requests were answered with an error.
     const link = await this.#opening.catch(() => undefined)
     await link?.close()
-    this.#fail('it was ended with its client')
+    this.#fail('it was stopped because the client is gone')
   }
 
-  /** A legacy server is opened as the client opened the recorded one. */
+  /** A legacy server gets the `initialize` that the client sent to the recorded one. */
   async #start(): Promise<ClientLink> {
     this.#opening = this.#options.open({
       onText: (text, of) => this.#receive(text, of),
@@ -200,25 +203,27 @@ export class Passthrough implements UpstreamServer {
 
   #forwardCancellation(text: string, { params }: Notification): boolean {
     const id = member(params, 'requestId')
-    const passed = isId(id) ? this.#requests.byClientId(id, '') : undefined
-    if (passed === undefined) return false
-    this.#cancelRequest(passed, replaceValue(text, ['params', 'requestId'], String(passed.id)))
+    const forwarded = isId(id) ? this.#requests.byClientId(id, '') : undefined
+    if (forwarded === undefined) return false
+    this.#cancelRequest(forwarded, replaceValue(text, ['params', 'requestId'], String(forwarded.id)))
     return true
   }
 
-  /** A server that is there is told by the end of its stream, where that means something, and else in words. */
-  #cancelRequest(passed: ForwardedRequest, inWords: string): void {
-    this.#requests.close(passed)
-    passed.channel.reply(undefined)
+  /** Closes the stream of the request, if that cancels it; otherwise sends `notifications/cancelled`. */
+  #cancelRequest(forwarded: ForwardedRequest, cancellation: string): void {
+    this.#requests.close(forwarded)
+    forwarded.channel.reply(undefined)
     this.#wake()
-    if (!this.#sent.has(passed)) return
-    this.#whenConnected((link) => link.abort?.(idKey(passed.id)) === true || this.#send(link, inWords))
+    if (!this.#sent.has(forwarded)) return
+    this.#whenConnected(
+      (link) => link.abort?.(idKey(forwarded.id)) === true || this.#send(link, cancellation),
+    )
   }
 
-  #receive(said: string, of: string | undefined): void {
-    const text = jsonOnOneLine(said)
+  #receive(received: string, of: string | undefined): void {
+    const text = jsonOnOneLine(received)
     const message = classifyMessage(parseJson(text))
-    if (message.kind === 'invalid') return // a print on stdout, which is no message for anyone
+    if (message.kind === 'invalid') return // a server may print other lines on stdout
     this.#options.onMessage?.('s2c', text)
     if (message.kind === 'response') this.#deliverResponse(text, message)
     else if (message.kind === 'request') this.#channelFor(of)?.send(this.#serverRequests.add(text))
@@ -228,26 +233,26 @@ export class Passthrough implements UpstreamServer {
   #deliverResponse(text: string, message: Response): void {
     const { id, outcome } = message
     if (this.#handshake.receiveAnswer(message)) return
-    const passed = id === null ? undefined : this.#requests.byLinkId(id)
-    if (passed === undefined) return
-    this.#requests.close(passed, outcome)
-    const named = replaceValue(text, ['id'], passed.live.id)
-    const known = replaceValue(named, ['result', '_meta', META_KEYS.subscriptionId], passed.live.id)
-    passed.channel.reply(this.isAlone ? known : markAsLive(known), outcome)
+    const forwarded = id === null ? undefined : this.#requests.byLinkId(id)
+    if (forwarded === undefined) return
+    this.#requests.close(forwarded, outcome)
+    const withId = replaceValue(text, ['id'], forwarded.live.id)
+    const known = replaceValue(withId, ['result', '_meta', META_KEYS.subscriptionId], forwarded.live.id)
+    forwarded.channel.reply(this.isAlone ? known : markAsLive(known), outcome)
     this.#wake()
   }
 
   #deliverNotification(text: string, notification: Notification, of: string | undefined): void {
-    const notice = forwardNotification(text, notification, {
+    const rewritten = forwardNotification(text, notification, {
       requests: this.#requests,
       asks: this.#serverRequests,
     })
-    if (notice === undefined) return
-    const channel = notice.of?.channel ?? this.#channelFor(of)
-    channel?.send(notice.text)
+    if (rewritten === undefined) return
+    const channel = rewritten.of?.channel ?? this.#channelFor(of)
+    channel?.send(rewritten.text)
   }
 
-  /** `of` is the request in whose stream it came, where the link can tell. */
+  /** `of` is the request whose stream carried the message, if the link knows it. */
   #channelFor(of: string | undefined): ReplyChannel | undefined {
     const own = this.#requests.all().find(({ id }) => idKey(id) === of)
     return (own ?? this.#requests.likelySubject)?.channel
@@ -255,20 +260,20 @@ export class Passthrough implements UpstreamServer {
 
   #failRequest(key: string, why: string): void {
     if (key === UPSTREAM_HANDSHAKE_KEY) return this.#handshake.fail(why)
-    const passed = this.#requests.all().find(({ id }) => idKey(id) === key)
-    if (passed !== undefined) this.#sendFailure(passed, why)
+    const forwarded = this.#requests.all().find(({ id }) => idKey(id) === key)
+    if (forwarded !== undefined) this.#sendFailure(forwarded, why)
   }
 
   #fail(why: string): void {
     this.#failure ??= why
     this.#handshake.fail(why)
-    for (const passed of this.#requests.all()) this.#sendFailure(passed, this.#failure)
+    for (const forwarded of this.#requests.all()) this.#sendFailure(forwarded, this.#failure)
   }
 
-  #sendFailure(passed: ForwardedRequest, why: string): void {
-    this.#requests.close(passed)
+  #sendFailure(forwarded: ForwardedRequest, why: string): void {
+    this.#requests.close(forwarded)
     const error = { code: INTERNAL_ERROR, message: `the live server did not answer: ${why}` }
-    passed.channel.reply(responseText(passed.live.id, { error }), { error })
+    forwarded.channel.reply(responseText(forwarded.live.id, { error }), { error })
     this.#wake()
   }
 }
@@ -279,10 +284,10 @@ function cancelText(requestId: number): string {
 
 const HANDSHAKE_ID = 'reelay-live-initialize'
 
-/** What a link calls this request when it is lost. */
+/** The key by which a link reports that this request was lost. */
 const UPSTREAM_HANDSHAKE_KEY: string = idKey(HANDSHAKE_ID)
 
-/** The client's `initialize`, kept to open a live server with it; a modern server needs none. */
+/** Keeps the client's `initialize` and sends it to the live server. A modern server needs none. */
 class UpstreamHandshake {
   #initialize: string | undefined
   #settle: (() => void) | undefined
@@ -303,11 +308,11 @@ class UpstreamHandshake {
     send('{"jsonrpc":"2.0","method":"notifications/initialized"}')
   }
 
-  /** Takes an answer of the server, when it is to this. */
+  /** Returns true if the response belongs to this handshake. */
   receiveAnswer({ id, outcome }: Response): boolean {
     if (id !== HANDSHAKE_ID) return false
     if ('error' in outcome)
-      this.fail(`it refused initialize: ${describeValue(member(outcome.error, 'message'))}`)
+      this.fail(`it rejected initialize: ${describeValue(member(outcome.error, 'message'))}`)
     else this.#settle?.()
     return true
   }
@@ -317,7 +322,7 @@ class UpstreamHandshake {
   }
 }
 
-/** A client can see that an answer did not come from the tape: `_meta` of a result says so, and every other byte is as it came. */
+/** Marks a result as live in its `_meta`, so that a client can see that it is not from the tape. Other bytes stay unchanged. */
 export function markAsLive(text: string): string {
   const meta = findRange(text, ['result', '_meta'])
   if (meta !== undefined)
@@ -330,9 +335,9 @@ export function markAsLive(text: string): string {
 
 const LIVE_MARK = '"reelay/live":true'
 
-/** The text with one more member in the object that begins there. */
-function withFirstMember(text: string, start: number, given: string): string {
+/** Inserts a member into the object that begins at `start`. */
+function withFirstMember(text: string, start: number, inserted: string): string {
   const rest = text.slice(start + 1)
   const isEmpty = rest.trimStart().startsWith('}')
-  return `${text.slice(0, start + 1)}${given}${isEmpty ? '' : ','}${rest}`
+  return `${text.slice(0, start + 1)}${inserted}${isEmpty ? '' : ','}${rest}`
 }

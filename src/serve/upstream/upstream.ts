@@ -5,26 +5,26 @@ import type { ReplyChannel } from '../player/reply-channel.ts'
 import { recordedInputSchemas } from '../playable-tape.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 
-/** Where a request of one client goes that the tape cannot answer, when the user said so. */
+/** A live server that answers the requests of one client that the tape cannot answer. */
 export interface UpstreamServer {
-  /** Whether there is no tape to play, so that everything goes there. */
+  /** True if there is no tape, so that every message is forwarded. */
   readonly isAlone?: boolean
-  /** Hears everything that the client sends; true when it is the live server's business alone. */
+  /** Sees every message of the client. Returns true if the tape must not handle the message as well. */
   observe(text: string, message: Message): boolean
-  /** Answers a request. What else the live server says leaves by the channel of the request that it belongs to. */
+  /** Forwards a request. Everything that the live server sends leaves by the channel of the request that it belongs to. */
   forward(request: LiveRequest, channel: ReplyChannel): void
-  /** The client no longer waits for the answer to a request of that channel. */
+  /** The client no longer waits for the response to a request of this channel. */
   cancel(id: Id, channel: ReplyChannel): void
-  /** Resolves when everything is answered, or `stop` says not to wait for that, and the live server is gone. */
+  /** Ends the live server when all requests are answered, or as soon as `stop` is aborted. */
   close(stop: AbortSignal): Promise<void>
 }
 
-/** The live server behind a tape: a command, which is started for each client, or a server that is there. */
+/** The live server behind a tape: a command that is started for each client, or a URL. */
 export type UpstreamTarget =
   | { readonly kind: 'command'; readonly command: readonly [string, ...string[]] }
   | { readonly kind: 'url'; readonly url: URL; readonly headers: Readonly<Record<string, string>> }
 
-/** The way to a live server. Nothing else in this folder starts a process or reaches out, and nothing of it is loaded before a miss. */
+/** Returns the link to a live server. Its code is not loaded before the first miss. */
 export function upstreamLink(target: UpstreamTarget, turns: TurnStore): OpenLink {
   return target.kind === 'command' ? commandUpstreamLink(target.command) : urlUpstreamLink(target, turns)
 }
@@ -45,7 +45,7 @@ function urlUpstreamLink({ url, headers }: UpstreamTarget & { kind: 'url' }, tur
   }
 }
 
-/** Whether this runs unattended, by the environment variable that every CI sets. */
+/** Returns true in CI, according to the environment variable `CI`. */
 export function isCi(env: NodeJS.ProcessEnv = process.env): boolean {
   return !['', 'false', '0'].includes(env['CI'] ?? '')
 }
