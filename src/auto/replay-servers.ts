@@ -1,17 +1,8 @@
+import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
-import { ReelayError } from '../errors.ts'
-import { missAsText } from '../match/miss/report.ts'
-import { serverName, serverNameFromUrl } from '../record/tape-header.ts'
-import { serveCommandLine } from '../serve/suggested-commands.ts'
-import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
-import { serveFetch } from '../serve/http/serve-fetch.ts'
-import { createServedRecording } from '../serve/http/served-recording.ts'
-import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
-import type { ServeOptions } from '../serve/serve-options.ts'
-import { serveStdio } from '../serve/serve-stdio.ts'
-import { resolveTape } from '../store/home.ts'
-import type { ServerFilter } from '../tape/server-filter.ts'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { ServerHooks } from './hooks.ts'
 import {
   nthConnection,
@@ -21,7 +12,17 @@ import {
   queryForUrl,
   type ServerOnTape,
 } from './server-lookup.ts'
-import { RecordedProcess, type RecordedProcessOptions } from './recorded-process.ts'
+import { ReelayError } from '../errors.ts'
+import { missAsText } from '../match/miss/report.ts'
+import { serverName, serverNameFromUrl } from '../record/tape-header.ts'
+import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import { serveFetch } from '../serve/http/serve-fetch.ts'
+import { createServedRecording } from '../serve/http/served-recording.ts'
+import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
+import { serveCommandLine, type ServeOptions } from '../serve/serve-options.ts'
+import { serveStdio } from '../serve/serve-stdio.ts'
+import { resolveTape } from '../store/home.ts'
+import type { ServerFilter } from '../tape/server-filter.ts'
 
 /** Plays every server of this process from the tape. No process is started, and no socket is opened. */
 export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
@@ -79,4 +80,91 @@ function tapeNotFound(name: string): ReelayError {
 // Stdout belongs to the program.
 function printToStderr(text: string): void {
   process.stderr.write(`${text}\n`)
+}
+
+interface RecordedProcessOptions {
+  readonly command: readonly string[]
+  readonly hasStderr: boolean
+  /** Prepares the playback. If it fails, the process fails to start. */
+  readonly prepare: () => Promise<(streams: ProcessStreams) => Promise<void>>
+}
+
+interface ProcessStreams {
+  readonly input: Readable
+  readonly output: Writable
+  readonly signal: AbortSignal
+}
+
+const KEEP_ALIVE_MS = 2 ** 30
+
+/** A `ChildProcess` without a process: the recorded server is played on its streams. */
+class RecordedProcess extends EventEmitter {
+  readonly stdin: PassThrough = new PassThrough()
+  readonly stdout: PassThrough = new PassThrough()
+  readonly stderr: PassThrough | null
+  readonly stdio: readonly (PassThrough | null)[]
+  readonly spawnfile: string
+  readonly spawnargs: readonly string[]
+  readonly pid: undefined = undefined
+  readonly connected: boolean = false
+  exitCode: number | null = null
+  signalCode: NodeJS.Signals | null = null
+  killed: boolean = false
+  readonly #stop = new AbortController()
+  /** A running child process would keep the program running. */
+  readonly #running = setInterval(() => {}, KEEP_ALIVE_MS)
+
+  constructor({ command, hasStderr, prepare }: RecordedProcessOptions) {
+    super()
+    this.spawnfile = command[0] ?? ''
+    this.spawnargs = command
+    this.stderr = hasStderr ? new PassThrough() : null
+    this.stdio = [this.stdin, this.stdout, this.stderr]
+    void this.#run(prepare)
+  }
+
+  /** Returns this object as the result of `spawn`. It has everything that the SDKs use of a child process. */
+  asChild(): ChildProcess {
+    return this as unknown as ChildProcess
+  }
+
+  kill(signal: NodeJS.Signals | number = 'SIGTERM'): boolean {
+    if (this.exitCode !== null || this.signalCode !== null) return false
+    if (signal === 0) return true
+    this.killed = true
+    this.#stop.abort(typeof signal === 'string' ? signal : 'SIGTERM')
+    return true
+  }
+
+  ref(): void {
+    this.#running.ref()
+  }
+
+  unref(): void {
+    this.#running.unref()
+  }
+
+  async #run(prepare: RecordedProcessOptions['prepare']): Promise<void> {
+    const { signal } = this.#stop
+    try {
+      const play = await prepare()
+      this.emit('spawn')
+      await play({ input: this.stdin, output: this.stdout, signal })
+      this.#end(signal.aborted ? { signal: signal.reason as NodeJS.Signals } : { code: 0 })
+    } catch (error) {
+      clearInterval(this.#running)
+      this.emit('error', error)
+    }
+  }
+
+  #end({ code = null, signal = null }: { code?: number | null; signal?: NodeJS.Signals | null }): void {
+    clearInterval(this.#running)
+    this.exitCode = code
+    this.signalCode = signal
+    this.emit('exit', code, signal)
+    this.stderr?.end()
+    const close = (): void => void this.emit('close', code, signal)
+    if (this.stdout.destroyed) setImmediate(close)
+    else this.stdout.once('close', close).end()
+  }
 }

@@ -3,7 +3,7 @@ import { member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { SystemClock } from './player/clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
-import { libraryCallText } from './suggested-commands.ts'
+import { libraryCallText, sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
 import {
   type PassthroughServer,
   passthroughServerFor,
@@ -13,7 +13,6 @@ import {
 import { type PlayableTape, resolveServer } from './playable-tape.ts'
 import { reportRedactorFor } from './redaction/report-redactor.ts'
 import { SessionPlayer } from './player/session-player.ts'
-import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
 
 export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveUpstreamOptions {
   /** `error`: `close` fails if the run has drifted from the tape. The default is `error`, with `permissive` it is `ignore`. */

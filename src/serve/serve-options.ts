@@ -1,4 +1,5 @@
-import type { ClientCall } from '../tape/turns.ts'
+import { toFaultRules, type FaultRule, type FaultSetting } from '../faults/fault-rules.ts'
+import type { Miss } from '../match/miss/miss.ts'
 import {
   type SuggestedMatchOptions,
   type MatchOptions,
@@ -6,20 +7,18 @@ import {
   mergeMatchSettings,
   type MatchSettings,
 } from '../match/options.ts'
-import type { Miss } from '../match/miss/miss.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
-import type { TapeServer } from '../tape/header.ts'
-import { recordCommandLine } from './suggested-commands.ts'
-import { toFaultRules, type FaultRule, type FaultSetting } from '../faults/fault-rules.ts'
 import { RecordedHeads, withoutTransportErrors } from './http/recorded-http.ts'
-import { createClientRedaction } from './redaction/client-redaction.ts'
 import { parseOverrides } from './overrides.ts'
-import { parsePace } from './player/clock.ts'
 import { type PlayableTape, resolveServer } from './playable-tape.ts'
-import { turnStoreOf } from '../tape/turns.ts'
-import type { PlayOptions, SessionPlayerSetup } from './player/session-player.ts'
-import { createThrowawayRedactor } from './redaction/report-redactor.ts'
+import { parsePace } from './player/clock.ts'
 import { RecordedServer } from './player/recorded-server.ts'
+import type { PlayOptions, SessionPlayerSetup } from './player/session-player.ts'
+import { createClientRedaction } from './redaction/client-redaction.ts'
+import { createThrowawayRedactor } from './redaction/report-redactor.ts'
+import type { TapeServer } from '../tape/header.ts'
+import { type ClientCall, turnStoreOf } from '../tape/turns.ts'
+import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 /** Options of every way to serve a tape. */
 export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | 'faults'> {
@@ -106,4 +105,42 @@ function pickMatchOptions({ match, rules, ignore, permissive }: ServeOptions): M
     ...(ignore && { ignore }),
     ...(permissive !== undefined && { permissive }),
   }
+}
+
+/** Formats the command that serves a tape with these options, quoted for a shell. */
+export function serveCommandLine(
+  tape: string,
+  server: string | undefined,
+  { match, rules, ignore, permissive, server: other = server }: SuggestedMatchOptions,
+): string {
+  return [
+    'reelay serve',
+    quoteTapeArgument(tape),
+    ...(other === undefined ? [] : ['--server', quoteShellWord(other)]),
+    ...(match === undefined ? [] : ['--match', quoteShellWord(match)]),
+    ...ignore.flatMap((path) => ['--ignore', quoteShellWord(path)]),
+    ...rules.flatMap((rule) => ['--rule', quoteShellWord(rule)]),
+    ...(permissive ? ['--permissive'] : []),
+  ].join(' ')
+}
+
+/** Formats the command that records the same server again. Returns `undefined` if the tape does not say how. */
+function recordCommandLine({ command, url }: Pick<TapeServer, 'command' | 'url'>): string | undefined {
+  if (command !== undefined) return `reelay record -- ${command.map(quoteShellWord).join(' ')}`
+  return url === undefined ? undefined : `reelay record --url ${quoteShellWord(url)}`
+}
+
+/** Formats the library call that plays a tape with these options. */
+export function libraryCallText(
+  call: string,
+  { server, match, ignore, rules, permissive }: SuggestedMatchOptions,
+): string {
+  const options = [
+    ...(server === undefined ? [] : [`server: ${JSON.stringify(server)}`]),
+    ...(match === undefined ? [] : [`match: ${JSON.stringify(match)}`]),
+    ...(ignore.length === 0 ? [] : [`ignore: ${JSON.stringify(ignore)}`]),
+    ...(rules.length === 0 ? [] : [`rules: ${JSON.stringify(rules)}`]),
+    ...(permissive ? ['permissive: true'] : []),
+  ]
+  return `${call}(tape, { ${options.join(', ')} })`
 }

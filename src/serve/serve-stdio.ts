@@ -6,8 +6,7 @@ import type { Drift } from './drift.ts'
 import { withHttpFrames } from './playable-tape.ts'
 import { clientPause, SystemClock } from './player/clock.ts'
 import { SessionPlayer } from './player/session-player.ts'
-import { sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
-import { serveCommandLine } from './suggested-commands.ts'
+import { sessionPlayerOptions, type ServeOptions, serveCommandLine } from './serve-options.ts'
 import type { UpstreamServer } from './upstream/upstream.ts'
 
 export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {

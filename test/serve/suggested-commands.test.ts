@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { serveCommandLine } from '../../src/serve/suggested-commands.ts'
+import { serveCommandLine } from '../../src/serve/serve-options.ts'
 
 test.skipIf(process.platform === 'win32')('a shell hands on what needs quotes as it is', () => {
   const odd = [`params.arguments["it's $HOME"]`, 'params.items[*].id', 'params["a\\"b"]']

@@ -28,7 +28,7 @@ export class LegacySession {
   readonly #player: SessionPlayer
   readonly #log = new EventLog<LegacyStream>()
   readonly #standing: LegacyStream
-  /** Carries what belongs to no request. */
+  /** Carries messages that belong to no request. */
   readonly #standingChannel: ReplyChannel
   readonly #exchanges = new Map<string, PostExchange>()
   /** The revision that `initialize` agreed on. */
@@ -87,7 +87,7 @@ export class LegacySession {
     this.#revision = revision
   }
 
-  /** Opens the stream for what belongs to no request. It can have only one reader. */
+  /** Opens the stream for messages that belong to no request. It can have only one reader. */
   openStandingStream(res: ServedResponse): 'taken' | undefined {
     if (this.#standing.hasReader) return 'taken'
     this.#standing.attachReader(res, this.headers)
@@ -173,7 +173,7 @@ class LegacyStream {
     this.#reader?.end()
   }
 
-  /** Sends a reader what nobody has read yet, or what came after its last event, and then everything new. */
+  /** Sends a reader the unread events, or those after its last event, and then every new one. */
   attachReader(
     res: ServedResponse,
     headers: Readonly<Record<string, string>>,
@@ -249,7 +249,7 @@ export class EventLog<Stream> {
 
 /**
  * Detects that a client is gone: its standing stream has closed, and it sends nothing for a while. A client that never had a
- * standing stream may be silent as long as it likes.
+ * standing stream may be silent for any time.
  */
 export class ClientPresence {
   readonly #onGone: () => void

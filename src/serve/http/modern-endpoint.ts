@@ -34,7 +34,7 @@ export class ModernEndpoint {
 
   constructor(sessions: ClientSessions, heads: RecordedHeads, turns: TurnStore) {
     this.#sessions = sessions
-    // Late messages are dropped: nothing leads to a client except the streams that it has open.
+    // Late messages are dropped: a client can be reached only by the streams that it has open.
     this.#context = { heads, headers: {}, openStream: openEventStream, onLate: () => {} }
     const headersByTool = new Map<string, readonly ParamHeader[]>()
     for (const [tool, schema] of recordedInputSchemas(turns)) headersByTool.set(tool, paramHeadersIn(schema))

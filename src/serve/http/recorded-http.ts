@@ -91,8 +91,8 @@ function outcomeOf({ message }: RecordedMessage): unknown {
 }
 
 /**
- * Removes the turns that the recorded server refused because of their headers, session or envelope. A live request with the
- * same params may have all of them right and must not get that response; if it does not, the endpoint refuses it anyway.
+ * Removes the turns that the recorded server rejected because of their headers, session or envelope. A live request with the
+ * same params may have valid ones, and must not get that response. If they are invalid, the endpoint rejects the request itself.
  */
 export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): TurnStore {
   const refused = heads.refused()

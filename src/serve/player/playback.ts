@@ -225,7 +225,7 @@ export type ClientAnswerPolicy = 'note' | 'fail' | 'ignore'
 export const CLIENT_ANSWER_POLICIES: readonly ClientAnswerPolicy[] = ['note', 'fail', 'ignore']
 
 /** Describes how the client's answer to a server request differs from the recorded one. */
-export function describeAnswerDrift(
+function describeAnswerDrift(
   request: RecordedMessage,
   recorded: RecordedMessage | undefined,
   outcome: Response['outcome'],
@@ -248,6 +248,6 @@ function describeDifference(difference: FieldDifference): string {
   return `${formatPath(difference.path)} recorded ${recorded}, got ${got}`
 }
 
-export function describeServerRequest({ message, n }: RecordedMessage): string {
+function describeServerRequest({ message, n }: RecordedMessage): string {
   return `${message.kind === 'request' ? message.method : message.kind} (#${n})`
 }

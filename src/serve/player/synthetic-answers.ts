@@ -7,7 +7,7 @@ import type { TurnStore, Turn, RecordedMessage, TurnStep } from '../../tape/turn
 
 export interface SyntheticAnswer {
   readonly answer: ResponsePayload
-  /** What the user is to know about it. */
+  /** A note for the user. */
   readonly note?: string
 }
 
@@ -76,7 +76,7 @@ function serverInfo({ response }: Turn): unknown {
   return metaValue(resultOf(response), META_KEYS.serverInfo)
 }
 
-/** A capability, and what it is shown to include. */
+/** A capability that the tape shows, and a flag inside it. */
 type CapabilityEvidence = readonly [name: string, flag?: string]
 
 function evidenceIn(turn: Turn): readonly CapabilityEvidence[] {

@@ -18,7 +18,7 @@ export interface TurnContext {
   readonly pace: Pace | undefined
   /** Calls back when the client has had time to read what was sent. */
   readonly afterClientReads: (resume: () => void) => void
-  /** Plays a turn on after a wait. */
+  /** Continues a turn after a wait. */
   readonly resume: (player: TurnPlayer) => void
 }
 

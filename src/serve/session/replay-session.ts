@@ -5,7 +5,7 @@ import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { SystemClock } from '../player/clock.ts'
 import type { RecordedServer } from '../player/recorded-server.ts'
 import { describeServer } from '../player/synthetic-answers.ts'
-import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
+import { sessionPlayerOptions, type ServeOptions, libraryCallText } from '../serve-options.ts'
 import { castRecorded, SessionCalls, SyncSession } from './session-calls.ts'
 import {
   CLIENT_INFO,
@@ -14,7 +14,6 @@ import {
   type MethodOrSchema,
   type SessionMessage,
 } from './session-client.ts'
-import { libraryCallText } from '../suggested-commands.ts'
 import type { Tape } from '../../store/file/read.ts'
 
 // oxlint-disable typescript/no-unnecessary-type-parameters -- the caller knows the recorded type, and naming it lets a session replace a client

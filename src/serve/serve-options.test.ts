@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serveCommandLine } from './suggested-commands.ts'
+import { serveCommandLine } from './serve-options.ts'
 
 test('the command names the tape and the options that are on', () => {
   expect(serveCommandLine('demo', undefined, { rules: [], ignore: [], permissive: false })).toBe(
