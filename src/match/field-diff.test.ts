@@ -4,7 +4,7 @@ import { canonicalJson } from '../json/canonical.ts'
 import { diffFields } from './field-diff.ts'
 import { formatPath, omitPaths } from '../json/path.ts'
 
-test('every differing field is named once, with both its values', () => {
+test('every field that differs is listed once, with both values', () => {
   const recorded = { q: 'a', limit: 10, tags: ['x', 'y'], only: { once: 1 }, kind: [1] }
   const got = { q: 'a', limit: 20, tags: ['x'], now: null, kind: { x: 1 } }
   const { differences, equal, fields } = diffFields(recorded, got, ['params'])
@@ -19,18 +19,18 @@ test('every differing field is named once, with both its values', () => {
   expect(fields).toBe(7)
 })
 
-test('equal values have no distance, and the order of keys is no difference', () => {
+test('equal values have distance 0, and the order of keys does not matter', () => {
   expect(diffFields({ a: 1, b: [] }, { b: [], a: 1 }, []).distance).toBe(0)
   expect(diffFields(undefined, undefined, []).distance).toBe(0)
 })
 
-test('a text that shares its ends is nearer than another, and a changed value nearer than a missing one', () => {
+test('a text with the same ends is nearer than another text, and a changed value is nearer than a missing one', () => {
   const [similar, other, missing] = [{ path: '/src/main.ts' }, { path: 'README' }, {}].map(distanceTo)
   expect(similar).toBeLessThan(other ?? 0)
   expect(other).toBeLessThanOrEqual(missing ?? 0)
 })
 
-test('leaving out the named fields makes any two values equal', () => {
+test('any two values are equal without the listed fields', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue())
   fc.assert(
     fc.property(object, object, (recorded, got) => {
@@ -40,7 +40,7 @@ test('leaving out the named fields makes any two values equal', () => {
   )
 })
 
-test('a value nested beyond reason is compared all the same', () => {
+test('a very deeply nested value can be compared', () => {
   expect(diffFields(nested('1'), nested('1'), []).distance).toBe(0)
   expect(diffFields(nested('1'), nested('2'), []).differences).toHaveLength(1)
 })

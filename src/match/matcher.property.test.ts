@@ -16,7 +16,7 @@ const params = fc.record(
 )
 const many = fc.array(params, { maxLength: 10 })
 
-// What each strategy promises, said as simply as it can be.
+// The definition of each strategy in its simplest form.
 const DEFINITIONS: Readonly<Record<string, (recorded: unknown, live: unknown) => boolean>> = {
   exact: isSame,
   'method-and-params': isSame,
@@ -28,15 +28,15 @@ const DEFINITIONS: Readonly<Record<string, (recorded: unknown, live: unknown) =>
 }
 
 test.each(Object.keys(DEFINITIONS))(
-  'match %s: each request gets an answer that its definition allows, no answer twice, and a miss only when none is left',
+  'match %s: each request gets an answer that the strategy allows, no answer is used twice, and a miss means that none is left',
   (match) => {
     fc.assert(
       fc.property(many, many, (recorded, live) => {
         const { turns } = tapeOf(...recorded.flatMap(exchange))
         const matcher = new Matcher(turns, { match })
         const used = new Set<number>()
-        const faults = live.flatMap((asked) =>
-          faultsIn(match, { asked, outcome: lookup(matcher, asked), recorded, used }),
+        const faults = live.flatMap((sent) =>
+          faultsIn(match, { sent, outcome: lookup(matcher, sent), recorded, used }),
         )
         expect(faults).toEqual([])
         expect(matcher.unconsumedKeys().map(({ frame }) => frame)).toEqual(
@@ -48,7 +48,7 @@ test.each(Object.keys(DEFINITIONS))(
   },
 )
 
-// What is ignored may differ; requests that are then the same are answered in recorded order.
+// Requests that differ only in ignored values are answered in recorded order.
 const IGNORING: readonly MatcherOptions[] = [
   { ignore: ['params.arguments.b'] },
   { rules: ['tools/call params.arguments.b ignore'] },
@@ -57,16 +57,16 @@ const IGNORING: readonly MatcherOptions[] = [
 ]
 
 test.each(IGNORING)(
-  '%j: requests that differ only in what is ignored share their answers, in recorded order',
+  '%j: requests that differ only in ignored values share their answers, in recorded order',
   (options) => {
     fc.assert(
       fc.property(many, many, (recorded, live) => {
         const { turns } = tapeOf(...recorded.flatMap(exchange))
         const matcher = new Matcher(turns, options)
         const left = new Set(recorded.keys())
-        for (const asked of live) {
-          const first = [...left].find((place) => isSame(withoutB(recorded[place]), withoutB(asked)))
-          expect(placeIn(lookup(matcher, asked))).toBe(first)
+        for (const sent of live) {
+          const first = [...left].find((place) => isSame(withoutB(recorded[place]), withoutB(sent)))
+          expect(placeIn(lookup(matcher, sent))).toBe(first)
           if (first !== undefined) left.delete(first)
         }
         expect(matcher.unconsumedKeys().map(({ frame }) => frame)).toEqual([...left].map(frameOf))
@@ -76,7 +76,7 @@ test.each(IGNORING)(
   },
 )
 
-test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcomes', (match) => {
+test.each(Object.keys(DEFINITIONS))('match %s: the same requests always have the same outcomes', (match) => {
   fc.assert(
     fc.property(many, many, (recorded, live) => {
       const { turns } = tapeOf(...recorded.flatMap(exchange))
@@ -84,26 +84,26 @@ test.each(Object.keys(DEFINITIONS))('match %s: the same run has the same outcome
         new Matcher(turns, { match }),
         new Matcher(turns, { match }).forNewConnection(),
       ]
-      const outcomes = live.map((asked) => placeIn(lookup(first, asked)))
-      expect(live.map((asked) => placeIn(lookup(second, asked)))).toEqual(outcomes)
+      const outcomes = live.map((sent) => placeIn(lookup(first, sent)))
+      expect(live.map((sent) => placeIn(lookup(second, sent)))).toEqual(outcomes)
     }),
     cases(50),
   )
 })
 
 interface Case {
-  readonly asked: Params
+  readonly sent: Params
   readonly outcome: MatchOutcome
   readonly recorded: readonly Params[]
   readonly used: Set<number>
 }
 
-/** What a strategy's definition says against an outcome; nothing when all is well. A hit is counted as used. */
-function faultsIn(match: string, { asked, outcome, recorded, used }: Case): readonly string[] {
+/** Returns how an outcome violates the definition of a strategy. Marks the answer of a hit as used. */
+function faultsIn(match: string, { sent, outcome, recorded, used }: Case): readonly string[] {
   const allows = (candidate: unknown): boolean =>
-    isSame(stateOf(candidate), stateOf(asked)) && DEFINITIONS[match]?.(candidate, asked) === true
+    isSame(stateOf(candidate), stateOf(sent)) && DEFINITIONS[match]?.(candidate, sent) === true
   const left = recorded.flatMap((_, place) => (used.has(place) ? [] : [place]))
-  const own = left.filter((place) => isSame(recorded[place], asked))
+  const own = left.filter((place) => isSame(recorded[place], sent))
   const place = placeIn(outcome)
   const faults =
     place === undefined
@@ -112,7 +112,7 @@ function faultsIn(match: string, { asked, outcome, recorded, used }: Case): read
             outcome.kind !==
             missOf(
               match,
-              asked,
+              sent,
               recorded,
               left.some((one) => allows(recorded[one])),
             ),
@@ -127,27 +127,27 @@ function faultsIn(match: string, { asked, outcome, recorded, used }: Case): read
   return Object.entries(faults).flatMap(([fault, isThere]) => (isThere ? [fault] : []))
 }
 
-/** What was recorded as it is asked is over-used, and is not answered by something else instead. */
-function missOf(match: string, asked: Params, recorded: readonly Params[], isAllowed: boolean): string {
+/** The expected outcome of a miss. A request that was recorded exactly is used up, and no other request answers it. */
+function missOf(match: string, sent: Params, recorded: readonly Params[], isAllowed: boolean): string {
   if (match === 'sequential' && isAllowed) return 'out-of-order'
-  if (recorded.some((one) => isSame(one, asked))) return 'exhausted'
+  if (recorded.some((one) => isSame(one, sent))) return 'exhausted'
   if (isAllowed) return 'hit'
-  return recorded.some((one) => isSame(stateOf(one), stateOf(asked)) && DEFINITIONS[match]?.(one, asked))
+  return recorded.some((one) => isSame(stateOf(one), stateOf(sent)) && DEFINITIONS[match]?.(one, sent))
     ? 'exhausted'
     : 'unknown'
 }
 
-function withoutB(asked: Params | undefined): Params {
-  const { b: _, ...rest } = isObject(asked?.['arguments']) ? asked['arguments'] : {}
-  return { ...asked, arguments: rest }
+function withoutB(sent: Params | undefined): Params {
+  const { b: _, ...rest } = isObject(sent?.['arguments']) ? sent['arguments'] : {}
+  return { ...sent, arguments: rest }
 }
 
-function lookup(matcher: Matcher, asked: Params): MatchOutcome {
-  return matcher.lookup({ server: 'demo', method: 'tools/call', params: asked })
+function lookup(matcher: Matcher, sent: Params): MatchOutcome {
+  return matcher.lookup({ server: 'demo', method: 'tools/call', params: sent })
 }
 
-function exchange(asked: Params, place: number): readonly Said[] {
-  return [client({ id: place, method: 'tools/call', params: asked }), server(answerOf(place, `${place}`))]
+function exchange(sent: Params, place: number): readonly Said[] {
+  return [client({ id: place, method: 'tools/call', params: sent }), server(answerOf(place, `${place}`))]
 }
 
 function frameOf(place: number): number {
@@ -158,8 +158,8 @@ function placeIn(outcome: MatchOutcome): number | undefined {
   return outcome.kind === 'hit' ? ((outcome.turn.trigger?.n ?? 0) - 1) / 2 : undefined
 }
 
-function stateOf(asked: unknown): unknown {
-  return member(asked, 'requestState') ?? null
+function stateOf(sent: unknown): unknown {
+  return member(sent, 'requestState') ?? null
 }
 
 function isSame(a: unknown, b: unknown): boolean {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readMatchSettings, mergeMatchSettings } from './options.ts'
 
-test('a settings file names a strategy and rules; an empty one names nothing', () => {
+test('a settings file contains a strategy and rules, and may be empty', () => {
   const rules = ['tools/call search params.arguments.date relative-date']
   expect(readMatchSettings({ strategy: 'fuzzy', rules }, 'f')).toEqual({ match: 'subset', rules })
   expect([undefined, null, {}].map((value) => readMatchSettings(value, 'f'))).toEqual(
@@ -9,7 +9,7 @@ test('a settings file names a strategy and rules; an empty one names nothing', (
   )
 })
 
-test('options come before what stands beside the tape, and that before the config', () => {
+test('options have priority over the file beside the tape, and the file over the config', () => {
   expect(
     mergeMatchSettings(
       { rules: ['params.option any'] },
@@ -27,7 +27,7 @@ test.each([
   [{ rules: ['params.a any', 'params.b soon'] }, 'RULE_INVALID', 'my.match.yaml, rule 2: '],
   [{ strategy: 'closest' }, 'USAGE', 'my.match.yaml: unknown matching strategy "closest"'],
   [{ strategy: 7 }, 'SETTINGS_INVALID', '"strategy" is not a string'],
-])('%j is refused: %s, and the error says where', (value, code, words) => {
+])('%j is rejected with %s, and the error names the file', (value, code, words) => {
   expect(() => readMatchSettings(value, 'my.match.yaml')).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(words) }),
   )

@@ -15,7 +15,7 @@ import type { MatchOutcome, MatcherOptions } from './matcher.ts'
 import { RecordingIndex } from './recording-index.ts'
 import { requestKey } from './request-key.ts'
 
-test('a recorded request is found by its content, whatever its id and the order of its keys', () => {
+test('a recorded request is found by its content, regardless of its id and the order of its keys', () => {
   const index = indexOf([...call(7, 'search', { q: 'größe', limit: 1 }, 'found')])
   const params = { arguments: { limit: 1, q: 'größe' }, name: 'search' }
   expect(shown(index.lookup({ server: 'demo', method: 'tools/call', params }))).toBe('found')
@@ -26,7 +26,7 @@ test('two equal requests get their two recorded answers, in order', () => {
   expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'two'])
 })
 
-test('the order is that of the requests, though the answers came the other way round', () => {
+test('answers are used in the order of the requests, even if they were recorded in another order', () => {
   const index = indexOf([
     client(callOf(1, 'count', {})),
     client(callOf(2, 'count', {})),
@@ -36,22 +36,22 @@ test('the order is that of the requests, though the answers came the other way r
   expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'two'])
 })
 
-test('strict is the default: what is unknown or used up has no answer', () => {
+test('by default, an unknown or used-up request has no answer', () => {
   const index = indexOf([...call(1, 'count', {}, 'one')])
   expect(ask(index, 'other')).toBe('unknown')
   expect([ask(index, 'count'), ask(index, 'count')]).toEqual(['one', 'exhausted'])
 })
 
-test('permissive repeats the last answer, and says that it does', () => {
+test('permissive repeats the last answer and marks it as repeated', () => {
   const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'count', {}, 'two')], {
     permissive: true,
   })
-  const asked = [1, 2, 3, 4].map(() => ask(index, 'count'))
-  expect(asked).toEqual(['one', 'two', 'two again', 'two again'])
+  const answers = [1, 2, 3, 4].map(() => ask(index, 'count'))
+  expect(answers).toEqual(['one', 'two', 'two again', 'two again'])
   expect(ask(index, 'other')).toBe('unknown')
 })
 
-test('the recorded answer is given as it is, a result or an error', () => {
+test('the recorded answer is returned unchanged, as a result or an error', () => {
   const index = indexOf([
     ...call(1, 'count', {}, 'one'),
     client(callOf(2, 'fail', {})),
@@ -65,10 +65,14 @@ test('the recorded answer is given as it is, a result or an error', () => {
   ])
 })
 
-test('strict: what is unknown or used up is an error that names the method and the params', () => {
+test('by default, an unknown or used-up request throws an error with the method and the params', () => {
   const index = indexOf([...call(1, 'count', {}, 'one'), ...call(2, 'next', {}, 'two')])
-  const asked = { server: 'demo', method: 'tools/call', params: { name: 'search', arguments: { q: 'cats' } } }
-  expect(() => index.answer(asked)).toThrow(
+  const request = {
+    server: 'demo',
+    method: 'tools/call',
+    params: { name: 'search', arguments: { q: 'cats' } },
+  }
+  expect(() => index.answer(request)).toThrow(
     expect.objectContaining({
       code: 'CALL_NOT_RECORDED',
       message: 'no recorded answer (unknown) for tools/call search {"q":"cats"}',
@@ -80,7 +84,7 @@ test('strict: what is unknown or used up is an error that names the method and t
   expect(() => index.answer(count)).toThrow('no recorded answer (exhausted) for tools/call count {}')
 })
 
-test('permissive: the unknown is null, and over-use repeats the last answer', () => {
+test('permissive: an unknown request returns null, and a used-up one repeats the last answer', () => {
   const index = indexOf([...call(1, 'count', {}, 'one')], { permissive: true })
   const count = { server: 'demo', method: 'tools/call', params: { name: 'count', arguments: {} } }
   expect(index.answer({ server: 'demo', method: 'tools/call', params: { name: 'other' } })).toBeNull()
@@ -94,14 +98,16 @@ test('each connection uses the recording from its beginning', () => {
   expect([ask(second, 'count'), ask(first, 'count'), ask(second, 'count')]).toEqual(['one', 'two', 'two'])
 })
 
-test('the handshake and ping can be asked at will, and are never left over', () => {
+test('the handshake and ping can be sent any number of times, and are never left over', () => {
   const index = indexOf([...HANDSHAKE, client({ id: 1, method: 'ping' }), server({ id: 1, result: {} })])
   expect(index.unconsumedKeys()).toEqual([])
-  const asked = ['initialize', 'initialize', 'ping', 'ping']
-  expect(asked.map((method) => index.lookup({ server: 'demo', method }).kind)).toEqual(asked.map(() => 'hit'))
+  const methods = ['initialize', 'initialize', 'ping', 'ping']
+  expect(methods.map((method) => index.lookup({ server: 'demo', method }).kind)).toEqual(
+    methods.map(() => 'hit'),
+  )
 })
 
-test('what was recorded and not asked for is listed in recorded order, the first of it being next', () => {
+test('unused recorded requests are listed in recorded order, and the first one is next', () => {
   const index = indexOf([
     ...HANDSHAKE,
     ...call(1, 'a', {}, 'A'),
@@ -118,7 +124,7 @@ test('what was recorded and not asked for is listed in recorded order, the first
   expect(index.next()).toBeUndefined()
 })
 
-test('a recorded request without an answer is passed over, and never due', () => {
+test('a recorded request without an answer is skipped, and is never next', () => {
   const index = indexOf([
     client(callOf(1, 'slow', {})),
     client(callOf(2, 'count', {})),
@@ -150,7 +156,7 @@ test('a subscription that lasted to the end is played without an answer', () => 
   expect(shown(index.lookup({ server: 'demo', method: 'subscriptions/listen', params }))).toBe('no answer')
 })
 
-test("a request of the server is no answer, and its answer is none of the server's", () => {
+test('a request of the server and the response to it are not answers of the server', () => {
   const index = indexOf([
     client(callOf(0, 'ask', {})),
     server({ id: 0, method: 'roots/list' }),
@@ -161,14 +167,14 @@ test("a request of the server is no answer, and its answer is none of the server
   expect(index.lookup({ server: 'demo', method: 'roots/list' }).kind).toBe('unknown')
 })
 
-test('ignored paths make requests the same', () => {
+test('requests that differ only at ignored paths are equal', () => {
   const index = indexOf([...call(1, 'a', { at: 1 }, 'one'), ...call(2, 'a', { at: 2 }, 'two')], {
     ignore: ['params.arguments.at'],
   })
   expect([ask(index, 'a', { at: 9 }), ask(index, 'a', { at: 8 })]).toEqual(['one', 'two'])
 })
 
-test('one server never answers for another', () => {
+test('a request to one server is never answered by another', () => {
   const index = indexOf(call(1, 'a', {}, 'one').map((said) => ({ ...said, server: 'other' })))
   expect(ask(index, 'a')).toBe('unknown')
 })
@@ -187,7 +193,7 @@ function shown(outcome: MatchOutcome): string {
   return outcome.repeated ? `${text} again` : text
 }
 
-test('requests whose keys share a hash never get the answers of each other', () => {
+test('requests whose keys have the same hash never get the answers of each other', () => {
   const { turns } = tapeOf(...call(1, 'a', { n: 1 }, 'one'), ...call(2, 'a', { n: 2 }, 'two'))
   const store = turnStoreOf(turns)
   const collides = {

@@ -14,7 +14,7 @@ test('the order of keys never matters, at any depth', () => {
   )
 })
 
-test('server, method and every param tell requests apart', () => {
+test('requests with another server, method or param have another key', () => {
   const keys = [
     requestKey({ server: 'a', method: 'tools/list' }),
     requestKey({ server: 'b', method: 'tools/list' }),
@@ -35,7 +35,7 @@ test('server, method and every param tell requests apart', () => {
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test("what the protocol puts in _meta is out, the user's own stays in", () => {
+test("the key ignores the protocol's own members of _meta, and includes those of the user", () => {
   const protocol = {
     progressToken: 7,
     [META_KEYS.clientInfo]: { name: 'c', version: '1' },
@@ -52,14 +52,14 @@ test("what the protocol puts in _meta is out, the user's own stays in", () => {
   expect(keyOf({ name: 'x', _meta: 'odd' })).not.toBe(keyOf({ name: 'x' }))
 })
 
-test('empty params, and params that hold only an empty _meta, are no params', () => {
+test('empty params, and params with only an empty _meta, are equal to no params', () => {
   expect(keyOf({})).toBe(keyOf(undefined))
   expect(keyOf({ _meta: {} })).toBe(keyOf(undefined))
   expect(keyOf({ _meta: { progressToken: 1 } })).toBe(keyOf(undefined))
   expect(keyOf({ cursor: 'a' }, ['params.cursor'])).toBe(keyOf(undefined))
 })
 
-test('the handshake is known by its method alone', () => {
+test('the handshake is matched by its method alone', () => {
   for (const method of ['initialize', 'server/discover']) {
     const params = {
       clientInfo: { name: 'me' },
@@ -69,11 +69,11 @@ test('the handshake is known by its method alone', () => {
   }
 })
 
-test('a modern request is not the legacy request of the same content', () => {
+test('a modern request is not equal to a legacy request with the same content', () => {
   expect(keyOf({ _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } })).not.toBe(keyOf({}))
 })
 
-test('what stands at an ignored path is not compared', () => {
+test('the value at an ignored path is not compared', () => {
   const ignore = ['params.arguments.limit', 'params.arguments.items[*].id', 'params._meta.mine']
   expect(
     keyOf({ arguments: { q: 'a', limit: 1, items: [{ id: 1, n: 1 }] }, _meta: { mine: 1 } }, ignore),
@@ -81,7 +81,7 @@ test('what stands at an ignored path is not compared', () => {
   expect(keyOf({ anything: 1 }, ['params'])).toBe(keyOf(undefined, ['params']))
 })
 
-test('an ignored path that cannot match anything is refused', () => {
+test('an ignored path that cannot match anything is rejected', () => {
   expect(() => parseRequestPath('arguments.limit')).toThrow(
     expect.objectContaining({
       code: 'PATH_INVALID',

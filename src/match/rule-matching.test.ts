@@ -8,20 +8,20 @@ const DATES: readonly Said[] = [
   ...call(2, 'book', { on: '2026-11-22', seats: 2 }, 'in a week'),
 ]
 
-test('a date counts from now as the recorded one counted from its recording', () => {
+test('a date matches if it is as far from now as the recorded one was from its recording', () => {
   const book = runOf(DATES, ['tools/call book params.arguments.on relative-date'])
   expect(book({ on: '2026-11-29', seats: 2 })).toBe('in a week')
   expect(book({ on: '2026-11-23', seats: 2 })).toBe('tomorrow')
   expect(book({ on: '2026-11-23', seats: 2 })).toBe('exhausted')
 })
 
-test('a date that is the same but no longer as far away is not the same', () => {
+test('an equal date does not match if its distance from now has changed', () => {
   const book = runOf(DATES, ['params.arguments.on relative-date within 0d'])
   expect(book({ on: '2026-11-16', seats: 2 })).toBe('unknown')
   expect(book({ on: '2026-11-22', seats: 2 })).toBe('unknown')
 })
 
-test('what no rule is for is compared as ever', () => {
+test('values without a rule must be equal', () => {
   const book = runOf(DATES, ['params.arguments.on any'])
   expect(book({ on: 'never', seats: 3 })).toBe('unknown')
   expect(book({ seats: 2 })).toBe('unknown')
@@ -34,19 +34,19 @@ test('of several recordings that a rule accepts, the nearest answers first', () 
   expect([book({ n: 13 }), book({ n: 13 }), book({ n: 13 })]).toEqual(['fourteen', 'ten', 'exhausted'])
 })
 
-test('what was recorded as it is asked is not answered by what a rule would accept as well', () => {
+test('a request that was recorded exactly is not answered by another one that a rule accepts', () => {
   const said = [...call(1, 'book', { n: 10 }, 'ten'), ...call(2, 'book', { n: 14 }, 'fourteen')]
   const book = runOf(said, ['params.arguments.n number within 5'])
   expect([book({ n: 14 }), book({ n: 14 }), book({ n: 11 })]).toEqual(['fourteen', 'exhausted', 'ten'])
 })
 
-test('what a rule ignores may be missing; requests that are the same but for it are answered in recorded order', () => {
+test('an ignored value may be missing, and requests that differ only in it are answered in recorded order', () => {
   const said = [...call(1, 'book', { id: 'a' }, 'first'), ...call(2, 'book', {}, 'second')]
   const book = runOf(said, ['tools/call book params.arguments.id ignore'])
   expect([book({ id: 'z' }), book({}), book({})]).toEqual(['first', 'second', 'exhausted'])
 })
 
-test('rules reach into arrays, and the first of two for one place holds', () => {
+test('rules apply inside arrays, and of two rules for one path the first applies', () => {
   const said = call(
     1,
     'book',
@@ -89,7 +89,7 @@ test('rules reach into arrays, and the first of two for one place holds', () => 
   ).toBe('booked')
 })
 
-test('a rule for one tool does not loosen another', () => {
+test('a rule for one tool does not apply to another', () => {
   const said = [...call(1, 'book', { n: 1 }, 'booked'), ...call(2, 'cancel', { n: 1 }, 'cancelled')]
   const index = new Matcher(tapeOf(...said).turns, { rules: ['tools/call book params.arguments.n any'] })
   const ask = (name: string): string =>
@@ -105,7 +105,7 @@ test('rules and strategies work together', () => {
   expect(runOf(said, rules, { match: 'exact' })({ on: '2026-11-23', seats: 1, note: 'x' })).toBe('booked')
 })
 
-test('a member named __proto__ is a place like any other', () => {
+test('a rule can apply to a member named __proto__', () => {
   const said = [client({ id: 1, method: 'tools/call', params: oddParams(1) }), server({ id: 1, result: {} })]
   const index = new Matcher(tapeOf(...said).turns, { rules: ['params.arguments.__proto__.n any'] })
   expect(index.lookup({ server: 'demo', method: 'tools/call', params: oddParams(2) }).kind).toBe('hit')

@@ -25,7 +25,7 @@ test.each([
   expect([rest, formatPath(read), how.text]).toEqual([scope, path, comparison])
 })
 
-test('a rule is written as it is read', () => {
+test('a formatted rule is parsed to the same rule', () => {
   const word = fc.stringMatching(/^[a-z_]{1,8}$/)
   const name = fc.oneof(
     word,
@@ -51,9 +51,9 @@ test('a rule is written as it is read', () => {
   )
 })
 
-test('a rule is for the requests that it names, and for all where it names none', () => {
-  const asked = { server: 'git', method: 'tools/call', params: { name: 'log' } }
-  const fits = (text: string): boolean => isRuleInScope(parseMatchRule(`${text} params.x any`), asked)
+test('a rule applies to the requests in its scope, and without a scope to all', () => {
+  const request = { server: 'git', method: 'tools/call', params: { name: 'log' } }
+  const fits = (text: string): boolean => isRuleInScope(parseMatchRule(`${text} params.x any`), request)
   expect(['', 'server=git', 'tools/call', 'tools/call log', 'server=git tools/call log'].map(fits)).toEqual([
     true,
     true,
@@ -72,11 +72,11 @@ test.each([
   ['params..x any', 'RULE_INVALID'],
   ['params.requestState any', 'PATH_INVALID'],
   ['params.inputResponses.confirm.action ignore', 'PATH_INVALID'],
-])('%s is refused with a hint', (text, code) => {
+])('%s is rejected with a hint', (text, code) => {
   expect(() => parseMatchRule(text)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
 })
 
-test('whatever a server or a tool is called, a rule for it is read as it was written', () => {
+test('a rule for a server or tool with any name is parsed to the same rule after formatting', () => {
   const name = fc.oneof(
     fc.string({ minLength: 1 }),
     fc.constantFrom('a b', '"', 'params.x', 'params', 'server=x', "m'k $(x)", 'ž\n\\"'),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { indentJson, streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 
-test('the layout is the one that JSON.stringify gives', () => {
+test('the layout is that of JSON.stringify', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.nat(3), (value, spaces) => {
       const spelled = JSON.stringify(value, null, spaces)
@@ -11,7 +11,7 @@ test('the layout is the one that JSON.stringify gives', () => {
   )
 })
 
-test('numbers, escapes and repeated keys stay as they were spelled', () => {
+test('numbers, escapes and repeated keys stay unchanged', () => {
   expect(indentJson(String.raw`{"b":1.0,"a":1e2,"b":12345678901234567890,"s":"\u0041\\\"{,"}`)).toBe(
     [
       '{',
@@ -24,13 +24,13 @@ test('numbers, escapes and repeated keys stay as they were spelled', () => {
   )
 })
 
-test('a message nested a hundred thousand times is laid out without breaking anything', () => {
+test('a message with a hundred thousand levels can be indented', () => {
   const nested = '['.repeat(100_000) + ']'.repeat(100_000)
   expect(indentJson(nested).replaceAll(/\s/g, '')).toBe(nested)
   expect(indentJson(nested).length).toBeLessThan(nested.length * 2)
 })
 
-test('a document is written as JSON.stringify writes it, whatever its lists hold', () => {
+test('a streamed document has the text of JSON.stringify', () => {
   const value = fc.jsonValue()
   const list = fc.array(fc.oneof(fc.dictionary(fc.string(), value), fc.array(value)))
   fc.assert(
@@ -45,28 +45,28 @@ test('a document is written as JSON.stringify writes it, whatever its lists hold
   )
 })
 
-test('members without a value are left out, and so a document may be empty', () => {
+test('members without a value are skipped, so a document may be empty', () => {
   expect([...streamJson({ a: undefined, b: 1 })].join('')).toBe('{\n  "b": 1\n}\n')
   expect([...streamJson({ a: undefined })].join('')).toBe('{}\n')
 })
 
-test('an item is asked for when the one before it is written', () => {
-  const asked: number[] = []
+test('an item is created after the one before it is written', () => {
+  const created: number[] = []
   const items = function* (): Generator<object> {
     for (let item = 0; item < 3; item++) {
-      asked.push(item)
+      created.push(item)
       yield { item }
     }
   }
   const seen: number[] = []
   for (const text of streamJson({ items: new StreamedList(items) }))
-    if (text.includes('item"')) seen.push(asked.length)
+    if (text.includes('item"')) seen.push(created.length)
   expect(seen.slice(-3)).toEqual([1, 2, 3])
 })
 
 const DEEP = '['.repeat(100_000) + ']'.repeat(100_000)
 
-test('what can be written stays a value', () => {
+test('a value that JSON.stringify can write stays a value', () => {
   expect(parseOrKeepText('{"a":[1,{"b":null}]}')).toEqual({ a: [1, { b: null }] })
   expect(toSerializable({ a: [] })).toEqual({ a: [] })
   expect([parseOrKeepText('oops'), parseOrKeepText(undefined), toSerializable(undefined)]).toEqual([
@@ -76,7 +76,7 @@ test('what can be written stays a value', () => {
   ])
 })
 
-test('what is nested deeper than any stack is given as its text', () => {
+test('a value that is nested too deeply becomes its JSON text', () => {
   expect(parseOrKeepText(DEEP) === DEEP).toBe(true)
   expect(toSerializable(JSON.parse(DEEP)) === DEEP).toBe(true)
 })

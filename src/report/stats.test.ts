@@ -4,7 +4,7 @@ import type { Turn } from '../tape/turns.ts'
 import { exchangesInTurns, summarizeExchange, type ExchangeSummary } from './exchanges.ts'
 import { statsAsText, callStats } from './stats.ts'
 
-test('calls are counted by method and tool, with their latencies, errors and what was never answered', () => {
+test('calls are counted by method and tool, with latencies, errors and unanswered calls', () => {
   const { turns } = tapeOf(
     ...call(1, 'search', { q: 'a' }, 'found'),
     client(callOf(2, 'search', { q: 'b' })),
@@ -40,7 +40,7 @@ test('percentiles are those of the recorded latencies', () => {
   expect(shown).toEqual(['avg 51', 'p50 50', 'p95 95', 'p99 99', 'max 100'])
 })
 
-test('an empty tape has no calls and says so in zeros', () => {
+test('an empty tape has zero calls', () => {
   expect(statsAsText(callStats([]))).toMatch(/^call +count.*\nall +0 +0 +0 +0\.0 ms/)
 })
 

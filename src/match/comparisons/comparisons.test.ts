@@ -57,7 +57,7 @@ test.each<[string, unknown, unknown, number | undefined]>([
   expect(found === undefined ? found : Math.round(found * 1000) / 1000).toBe(distance)
 })
 
-test('without the time of the recording no date is relative to it', () => {
+test('relative-date matches nothing if the time of the recording is unknown', () => {
   const unknown = { recorded: Number.NaN, live: TIMES.live }
   expect(parseComparison('relative-date').distance('2026-11-22', '2026-11-30', unknown)).toBeUndefined()
 })
@@ -70,6 +70,6 @@ test.each([
   ['number', 'invalid argument "" for "number"'],
   ['number within -1', 'invalid argument "within -1" for "number"'],
   ['relative-date within a week', 'invalid argument "within a week" for "relative-date"'],
-])('%s is refused: %s', (text, why) => {
+])('%s is rejected: %s', (text, why) => {
   expect(() => parseComparison(text)).toThrow(`invalid matching rule: ${why}`)
 })

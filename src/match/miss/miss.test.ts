@@ -25,7 +25,7 @@ const SEARCHES: readonly Said[] = [
   ...call(3, 'count', {}, '1'),
 ]
 
-test('an argument that differs is named in the grammar of --ignore, beside what came nearest', () => {
+test('the report shows the nearest request, and the argument that differs as a path for --ignore', () => {
   const run = runOf(SEARCHES)
   const miss = run.miss('search', { q: 'cats', limit: 20, sort: 'new' })
   expect(missAsText(miss)).toMatchInlineSnapshot(`
@@ -120,7 +120,7 @@ test('an argument that differs is named in the grammar of --ignore, beside what 
   `)
 })
 
-test('a request used up says how often it was used, and --permissive accepts it', () => {
+test('a used-up request is reported with its number of uses, and --permissive accepts it', () => {
   const run = runOf(SEARCHES)
   run.hit('count', {})
   expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
@@ -134,7 +134,7 @@ test('a request used up says how often it was used, and --permissive accepts it'
   `)
 })
 
-test('a call that names no tool is told so', () => {
+test('a call without a tool name is reported as such', () => {
   const { reason, why } = runOf(SEARCHES).missOf('tools/call', {})
   expect([reason, why]).toEqual([
     'ARGUMENT_DRIFT',
@@ -142,7 +142,7 @@ test('a call that names no tool is told so', () => {
   ])
 })
 
-test('a tool that was never called has nothing to be compared with', () => {
+test('a call of an unknown tool is not compared with other calls', () => {
   const miss = runOf(SEARCHES).miss('delete', { q: 'cats' })
   expect(missAsText(miss)).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
@@ -176,7 +176,7 @@ test('a tool that was never called has nothing to be compared with', () => {
   `)
 })
 
-test('a method that was never recorded, an empty tape and a request without an answer each have their class', () => {
+test('an unknown method, an empty tape and a request without an answer have different reasons', () => {
   const run = runOf([...SEARCHES, client({ id: 9, method: 'resources/list' })])
   expect(whyOf(run.missOf('prompts/list'))).toMatchInlineSnapshot(
     `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
@@ -189,7 +189,7 @@ test('a method that was never recorded, an empty tape and a request without an a
   )
 })
 
-test('a request of the other era is told so instead of being compared', () => {
+test('a request of the other era is reported as such and not compared', () => {
   expect(
     whyOf(runOf(SEARCHES).missOf('tools/call', { name: 'count', _meta: ENVELOPE })),
   ).toMatchInlineSnapshot(
@@ -204,7 +204,7 @@ test('a request of the other era is told so instead of being compared', () => {
   )
 })
 
-test('one prompt is not compared with another, one resource is', () => {
+test('different prompts are not compared, different resources are', () => {
   const run = runOf([
     client({ id: 1, method: 'prompts/get', params: { name: 'greet' } }),
     server({ id: 1, result: {} }),
@@ -226,7 +226,7 @@ test('one prompt is not compared with another, one resource is', () => {
   `)
 })
 
-test('the advice holds: under the advised options the same run does not miss', () => {
+test('with the suggested options the same run has no miss', () => {
   const args = { q: 'birds', limit: 1, sort: 'new', page: { n: 1 }, 'a.b': true }
   const { ignore, permissive } = advisedFor(SEARCHES, [['search', args]])
   expect({ ignore, permissive }).toEqual({
@@ -241,22 +241,22 @@ test('the advice holds: under the advised options the same run does not miss', (
   runOf(SEARCHES, { ignore, permissive }).hit('search', args)
 })
 
-test('when more requests miss than the tape can answer, the advice is to repeat too', () => {
-  const asked = [9, 8, 7].map((limit) => ['search', { q: 'cats', limit, sort: 'new' }] as const)
-  const { ignore, permissive } = advisedFor(SEARCHES, asked)
+test('if more requests miss than the tape has answers, the suggestion includes --permissive', () => {
+  const calls = [9, 8, 7].map((limit) => ['search', { q: 'cats', limit, sort: 'new' }] as const)
+  const { ignore, permissive } = advisedFor(SEARCHES, calls)
   expect({ ignore, permissive }).toEqual({ ignore: ['params.arguments.limit'], permissive: true })
   const run = runOf(SEARCHES, { ignore, permissive })
-  for (const [name, args] of asked) run.hit(name, args)
+  for (const [name, args] of calls) run.hit(name, args)
 })
 
-test('options that are on already stay in the advice', () => {
+test('the suggestion includes the current options', () => {
   const run = runOf(SEARCHES, { ignore: ['params.arguments.sort'], permissive: true })
   expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(-1)?.command).toBe(
     'accept params.arguments.sort params.arguments.limit permissively',
   )
 })
 
-test('many differing fields are accepted by the argument that holds them', () => {
+test('if many fields differ, the suggestion ignores the argument that contains them', () => {
   const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
   const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
   expect(miss.fixes.at(-1)?.command).toBe('accept params.arguments.numbers')
@@ -272,7 +272,7 @@ test('a report stays short when values are long and requests are many', () => {
   expect(missAsError(miss).message).not.toContain('\n')
 })
 
-test('a date that moved with the calendar is told so, and the rule that would follow it comes first', () => {
+test('a date that moved with the calendar is reported as such, and relative-date is the first fix', () => {
   const said = call(1, 'book', { on: '2026-11-22', seats: 2 }, 'booked')
   const miss = runOf(said).miss('book', { on: '2026-11-29', seats: 2 })
   expect(missAsText(miss)).toMatchInlineSnapshot(`
@@ -302,7 +302,7 @@ test.each([
     { tags: ['b', 'a'], who: 'ANN' },
     ['params.arguments.tags unordered', 'params.arguments.who case-insensitive'],
   ],
-])('%j is accepted by the rule that fits it best', (args, rules) => {
+])('%j: the first fix is the strictest rule that accepts it', (args, rules) => {
   const said = call(1, 'tag', { tags: ['a', 'b'], who: 'Ann' }, '')
   const [fix] = runOf(said).miss('tag', args).fixes
   expect(fix?.command.split(' && ')).toEqual(
@@ -320,7 +320,7 @@ const TEAMS: readonly Said[] = [
   ...call(2, 'issue', { team: 'TEAM_1', title: 'core' }, 'made'),
 ]
 
-test('a value that the server made up is shown with the response that it came from', () => {
+test('a value that the server generated is shown with the response that it came from', () => {
   const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_1', title: 'other' })
   expect(miss.reason).toBe('ARGUMENT_DRIFT')
   expect(missAsText(miss)).toContain(
@@ -331,7 +331,7 @@ test('a value that the server made up is shown with the response that it came fr
   ])
 })
 
-test('a handle that this tape never gave to the client is a class of its own', () => {
+test('a generated value that is not from this tape is reported as UNBOUND_HANDLE', () => {
   const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
   expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
     `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server sent in #2; the client sent a value that is not from this tape"`,
@@ -346,13 +346,13 @@ test('a handle that this tape never gave to the client is a class of its own', (
   ])
 })
 
-test('a value that the server repeated only later is none that it made up', () => {
+test('a value that the server sent only after the request is not a generated value', () => {
   const said = [...call(1, 'issue', { team: 'TEAM_1' }, 'TEAM_1'), ...call(2, 'teams', {}, 'TEAM_1')]
   const miss = runOf(said).miss('issue', { team: 'TEAM_7' })
   expect([miss.reason, miss.annotations]).toEqual(['ARGUMENT_DRIFT', []])
 })
 
-test('a request that another server of the tape was sent is told so', () => {
+test('a request that was recorded for another server of the tape is reported as such', () => {
   const elsewhere = call(1, 'blame', { file: 'a.ts' }, 'Ann').map((said) => ({ ...said, server: 'git' }))
   const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
   expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
@@ -362,7 +362,7 @@ test('a request that another server of the tape was sent is told so', () => {
   expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
 })
 
-test('out of order names what comes first, and is accepted where order does not count', () => {
+test('OUT_OF_ORDER shows the request that comes first, and the fix accepts any order', () => {
   const run = runOf(SEARCHES, { match: 'sequential' })
   expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
@@ -375,13 +375,13 @@ test('out of order names what comes first, and is accepted where order does not 
   `)
 })
 
-test('where order counts, only what would be due is advised', () => {
+test('with sequential matching, fixes are suggested only for the next request', () => {
   const run = runOf(SEARCHES, { match: 'sequential' })
   expect(run.miss('search', { q: 'dogs', limit: 51, sort: 'old' }).fixes).toEqual([])
   expect(run.miss('search', { q: 'cats', limit: 11, sort: 'new' }).fixes).toHaveLength(2)
 })
 
-test('a field that a rule compares is shown with the rule that it broke', () => {
+test('a field that a rule rejects is shown with the rule', () => {
   const run = runOf(call(1, 'book', { seats: 2, on: '2026-11-20' }, ''), {
     rules: ['params.arguments.seats number within 1', 'params.arguments.on relative-date'],
   })
@@ -398,7 +398,7 @@ test('a field that a rule compares is shown with the rule that it broke', () => 
   `)
 })
 
-test('what the user agreed to is shown when it differs, and no fix is offered', () => {
+test('a difference in what the user agreed to is shown without a fix', () => {
   const params = { name: 'delete', requestState: 's', inputResponses: { sure: { action: 'accept' } } }
   const run = runOf([client({ id: 1, method: 'tools/call', params }), server({ id: 1, result: {} })])
   const miss = run.missOf('tools/call', { ...params, inputResponses: { sure: { action: 'decline' } } })
@@ -413,7 +413,7 @@ test('what the user agreed to is shown when it differs, and no fix is offered', 
   `)
 })
 
-test('a miss on a long tape looks at the few requests that are alike, and finds the nearest', () => {
+test('on a long tape only the most similar requests are compared, and the nearest is found', () => {
   const said = Array.from({ length: 3_000 }, (_, id) =>
     call(id, 'read', { path: `/src/${id}.ts`, line: id }, ''),
   ).flat()
@@ -423,7 +423,7 @@ test('a miss on a long tape looks at the few requests that are alike, and finds 
 })
 
 test.each(['method-and-params', 'subset', 'sequential'])(
-  'match %s: an answer that was cut when it was recorded is not called missing',
+  'match %s: an answer of which only the beginning was recorded is reported as cut',
   (match) => {
     const { turns } = tapeOf(client(callOf(1, 'read', {})))
     const index = new RecordingIndex(
@@ -435,7 +435,7 @@ test.each(['method-and-params', 'subset', 'sequential'])(
   },
 )
 
-test('the code of a miss lies outside what JSON-RPC reserves', () => {
+test('the error code of a miss is outside the range that JSON-RPC reserves', () => {
   expect(MISS_CODE < -32768 || MISS_CODE > -32000).toBe(true)
 })
 
@@ -485,13 +485,13 @@ function runOf(
 
 function advisedFor(
   said: readonly Said[],
-  asked: readonly (readonly [string, object])[],
+  calls: readonly (readonly [string, object])[],
 ): SuggestedMatchOptions {
   let last: SuggestedMatchOptions | undefined
   const run = runOf(said, {}, (advice) => {
     last = advice
   })
-  for (const [name, args] of asked) run.miss(name, args)
+  for (const [name, args] of calls) run.miss(name, args)
   if (last === undefined) throw new Error('no advice was given')
   return last
 }

@@ -16,11 +16,11 @@ const INDEX = new RecordingIndex(
 
 const RANKING = { comparer: new RequestComparer(), lookup: { timesOf: () => ({ recorded: 0, live: 0 }) } }
 
-test('the recorded requests come nearest first, in recorded order where they are as near', () => {
+test('recorded requests are sorted by distance, and at the same distance in recorded order', () => {
   expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([5, 7, 3, 1])
 })
 
-test('of two that are as near, the one with an answer left comes first', () => {
+test('at the same distance, a request with an answer left comes first', () => {
   const params = { name: 'read', arguments: { path: '/src/main.ts', lines: 9 } }
   expect(INDEX.lookup({ server: 'demo', method: 'tools/call', params }).kind).toBe('hit')
   expect(ranked({ path: '/src/main.ts', lines: 1 })).toEqual([7, 5, 3, 1])
@@ -38,7 +38,7 @@ const OPENED = [
 ]
 const SEARCH = { turns: turnStoreOf(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
 
-test('a value comes from the first response that held it', () => {
+test('the origin of a value is the first response that contains it', () => {
   expect(findValueOrigin('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })
 })
 

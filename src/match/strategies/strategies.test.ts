@@ -19,7 +19,7 @@ const SEARCHES: readonly Said[] = [
   ...call(3, 'count', {}, 'three'),
 ]
 
-test('exact compares the whole request but its id: _meta and the params of the handshake too', () => {
+test('exact compares the whole request except its id, including _meta and the params of the handshake', () => {
   const meta = { progressToken: 7, 'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' } }
   const run = runOf(
     [
@@ -35,13 +35,13 @@ test('exact compares the whole request but its id: _meta and the params of the h
   expect(run.ask('initialize', { protocolVersion: '2025-11-25' })).toBe('unknown')
 })
 
-test('exact tells absent params from empty ones; method-and-params does not', () => {
+test('exact distinguishes missing params from empty ones, method-and-params does not', () => {
   const said = [client({ id: 1, method: 'tools/list' }), server({ id: 1, result: 'l' })]
   expect(runOf(said, { match: 'exact' }).ask('tools/list', {})).toBe('unknown')
   expect(runOf(said, { match: 'method-and-params' }).ask('tools/list', {})).toBe('#1')
 })
 
-test('method answers with the nearest unused recording of the method, and says that it is another request', () => {
+test('method answers with the nearest unused recording of the method, and marks it as another request', () => {
   const run = runOf(SEARCHES, { match: 'method' })
   expect(run.call('search', { q: 'dogs', limit: 21 })).toBe('#6 by match method')
   expect(run.call('search', { q: 'dogs', limit: 22 })).toBe('#4 by match method')
@@ -50,38 +50,35 @@ test('method answers with the nearest unused recording of the method, and says t
   expect(run.ask('resources/list')).toBe('unknown')
 })
 
-test('method prefers a call of the same tool, however much another has in common with it', () => {
+test('method prefers a call of the same tool, even if a call of another tool is more similar', () => {
   const run = runOf([...call(1, 'count', { q: 'x', n: 1 }, ''), ...call(2, 'search', { q: 'abc' }, '')], {
     match: 'method',
   })
   expect(run.call('search', { q: 'x', n: 1 })).toBe('#3 by match method')
 })
 
-test('what was recorded as it is asked gets its own answer, or none: never the answer of another', () => {
+test('a request that was recorded exactly never gets the answer of another request', () => {
   const run = runOf(SEARCHES, { match: 'method' })
   expect(run.call('count', {})).toBe('#8')
   expect(run.call('count', {})).toBe('exhausted')
   expect(run.call('search', { limit: 10, q: 'cats' })).toBe('#4')
 })
 
-test.each(['subset', 'fuzzy'])(
-  '%s accepts a request that leaves out what was recorded, and no other',
-  (match) => {
-    const recorded = { q: 'cats', page: { size: 10, at: null }, tags: ['a', 'b'] }
-    const accepts = (args: object): string =>
-      runOf(call(1, 'search', recorded, ''), { match }).call('search', args)
-    expect([{}, { q: 'cats' }, { page: { at: null } }, { tags: ['a', 'b'] }].map(accepts)).toEqual(
-      Array.from({ length: 4 }, () => '#1 by match subset'),
-    )
-    expect(
-      [{ q: 'dogs' }, { extra: null }, { page: { extra: null } }, { tags: ['a'] }, { tags: ['b', 'a'] }].map(
-        accepts,
-      ),
-    ).toEqual(Array.from({ length: 5 }, () => 'unknown'))
-  },
-)
+test.each(['subset', 'fuzzy'])('%s accepts only requests that leave out recorded params', (match) => {
+  const recorded = { q: 'cats', page: { size: 10, at: null }, tags: ['a', 'b'] }
+  const accepts = (args: object): string =>
+    runOf(call(1, 'search', recorded, ''), { match }).call('search', args)
+  expect([{}, { q: 'cats' }, { page: { at: null } }, { tags: ['a', 'b'] }].map(accepts)).toEqual(
+    Array.from({ length: 4 }, () => '#1 by match subset'),
+  )
+  expect(
+    [{ q: 'dogs' }, { extra: null }, { page: { extra: null } }, { tags: ['a'] }, { tags: ['b', 'a'] }].map(
+      accepts,
+    ),
+  ).toEqual(Array.from({ length: 5 }, () => 'unknown'))
+})
 
-test('subset never leaves out what a request is about: its tool, its resource, its page', () => {
+test('subset always compares the tool, the resource and the cursor of a request', () => {
   const run = runOf(
     [
       ...call(1, 'search', {}, ''),
@@ -94,7 +91,7 @@ test('subset never leaves out what a request is about: its tool, its resource, i
   expect(run.call('count', {})).toBe('unknown')
 })
 
-test('sequential answers in the recorded order only', () => {
+test('sequential answers only in recorded order', () => {
   const run = runOf(SEARCHES, { match: 'sequential' })
   expect(run.ask('initialize')).toBe('#1')
   expect(run.call('search', { q: 'dogs', limit: 20 })).toBe('out-of-order')
@@ -106,7 +103,7 @@ test('sequential answers in the recorded order only', () => {
   expect(run.call('count', {})).toBe('#8')
 })
 
-test('sequential with the params ignored answers whatever is asked with what comes next', () => {
+test('sequential with ignored params answers any request with the next recording', () => {
   const run = runOf(SEARCHES, { match: 'sequential', ignore: ['params'] })
   expect(['x', 'y', 'z'].map((name) => run.call(name, {}))).toEqual([
     '#4 by a rule',
@@ -115,7 +112,7 @@ test('sequential with the params ignored answers whatever is asked with what com
   ])
 })
 
-test('permissive repeats what was used, under every strategy', () => {
+test('permissive repeats used answers under every strategy', () => {
   for (const { name } of STRATEGIES) {
     const run = runOf([...call(1, 'count', {}, ''), ...call(2, 'other', {}, '')], {
       match: name,
@@ -125,7 +122,7 @@ test('permissive repeats what was used, under every strategy', () => {
   }
 })
 
-test('a refusal is never played as a consent, whatever is matched loosely', () => {
+test('a refusal never gets the response to a consent, under any strategy or rule', () => {
   const said = [
     client({ id: 1, method: 'tools/call', params: asking('accept') }),
     server(answerOf(1, 'deleted')),
@@ -150,7 +147,7 @@ test('eras and servers are never mixed', () => {
   }
 })
 
-test('a strategy is known by the spellings of other tools too', () => {
+test('a strategy is also found by the names that other tools use', () => {
   expect(findStrategy('method_and_params').name).toBe('method-and-params')
   expect(() => findStrategy('closest')).toThrow('unknown matching strategy "closest"')
 })

@@ -84,7 +84,7 @@ const line = fc.tuple(
   payload,
 )
 
-test('a tape of which only numbers are kept is shown as one that is in memory, to the byte', async () => {
+test('the overview of a streamed tape is equal to that of a tape in memory', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 30, size: 'max' }), fc.boolean(), async (lines, onlyOne) => {
       const all = readerOf(withStatusesLast(lines).map((members, at) => frameOf(members, at + 1)))

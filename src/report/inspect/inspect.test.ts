@@ -5,7 +5,7 @@ import { type Direction, classifyMessage } from '../../protocol/message.ts'
 import { exchangesInTurns } from '../exchanges.ts'
 import { inspectTape, frameTimestamp } from './inspect.ts'
 
-test('an id that is used again is cancelled for its latest request only', () => {
+test('a cancellation applies to the latest request with its id', () => {
   const exchanges = exchangesInTurns(
     buildTurns([
       said(1, 'c2s', { id: 1, method: 'first' }),
@@ -22,7 +22,7 @@ test('an id that is used again is cancelled for its latest request only', () => 
   ])
 })
 
-test('an answer that came in spite of a cancellation counts', () => {
+test('an answer that came despite a cancellation counts', () => {
   const [exchange] = exchangesInTurns(
     buildTurns([
       said(1, 'c2s', { id: 1, method: 'slow' }),
@@ -33,7 +33,7 @@ test('an answer that came in spite of a cancellation counts', () => {
   expect(exchange).toMatchObject({ outcome: { kind: 'ok' }, latencyMs: 2 })
 })
 
-test('an error of any shape has an outcome', () => {
+test('an error of any form has an outcome', () => {
   const errors = [{ code: 'E_ODD', message: 7 }, null, 'no', { code: 5, message: 'five' }]
   const frames = errors.flatMap((error, index) => [
     said(2 * index + 1, 'c2s', { id: index, method: 'any' }),
@@ -47,7 +47,7 @@ test('an error of any shape has an outcome', () => {
   ])
 })
 
-test('a time beyond every calendar is shown as the last one there is', () => {
+test('a time after the last possible date is shown as the last date', () => {
   const header = { reelay: 1, id: 'x', started: '2026-11-15T07:20:59.123Z', by: 'me', servers: {}, tags: {} }
   const tape = { path: 'x', header, turns: [], strays: [], rest: [], frames: 0, ended: false, problems: [] }
   expect(frameTimestamp(inspectTape(tape), 1e300)).toBe('+275760-09-13T00:00:00.000Z')
