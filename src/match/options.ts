@@ -1,8 +1,7 @@
 import { ReelayError } from '../errors.ts'
-import { ignoreKind } from './comparisons/ignore.ts'
 import { RequestComparer } from './request-comparer.ts'
 import { parseRequestPath } from './request-key.ts'
-import { parseMatchRule, type MatchRule } from './rules.ts'
+import { parseComparison, parseMatchRule, type MatchRule } from './rules.ts'
 import { findStrategy } from './strategies/index.ts'
 import { isObject, member } from '../json/parse.ts'
 
@@ -22,7 +21,7 @@ export interface MatchOptions {
 export function createComparer({ match, rules = [], ignore = [] }: MatchOptions): RequestComparer {
   const ignored = ignore.map((path): MatchRule => ({
     path: parseRequestPath(path),
-    comparison: ignoreKind.parse(''),
+    comparison: parseComparison('ignore'),
   }))
   return new RequestComparer(match === undefined ? undefined : findStrategy(match), [
     ...ignored,

@@ -3,15 +3,11 @@ import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 import type { ClientCall } from '../../tape/turns.ts'
 import { quoteShellWord, quoteTapeArgument } from '../../text.ts'
 import type { Comparison, RequestTimes } from '../comparisons/comparison.ts'
-import { ignoreKind } from '../comparisons/ignore.ts'
-import { relativeDateKind } from '../comparisons/relative-date.ts'
-import { caseInsensitiveKind, trimKind } from '../comparisons/text.ts'
-import { unorderedKind } from '../comparisons/unordered.ts'
 import type { Matcher, RequestUsage } from '../matcher.ts'
 import type { SuggestedMatchOptions, MatchOptions } from '../options.ts'
 import type { RequestKind } from '../request-index.ts'
 import { isConsentPath } from '../request-key.ts'
-import type { MatchRule, MatchRuleScope } from '../rules.ts'
+import { parseComparison, type MatchRule, type MatchRuleScope } from '../rules.ts'
 import type { NearestRequest, TapeLookup } from './nearest.ts'
 import type { MissDiagnosis, MissContext } from './reasons.ts'
 
@@ -71,7 +67,7 @@ function fixesForDifference(
   const tool = calledTool(request)
   const scope: MatchRuleScope = { method: request.method, ...(tool !== undefined && { tool }) }
   const paths = pathsToIgnore(nearest)
-  const ignoring = paths.map((path): MatchRule => ({ ...scope, path, comparison: ignoreKind.parse('') }))
+  const ignoring = paths.map((path): MatchRule => ({ ...scope, path, comparison: parseComparison('ignore') }))
   const fitting = suggestRules(nearest, scope, { lookup: context.lookup, got: request.params })
   const similar = similarRequests(request, context.matcher)
   const [fittingTrial, ignoringTrial] = [fitting, ignoring].map((rules) =>
@@ -165,10 +161,8 @@ interface SuggestionSides {
 }
 
 // The strictest comparison comes first.
-const VALUE_COMPARISONS: readonly Comparison[] = [trimKind, caseInsensitiveKind, relativeDateKind].map(
-  (kind) => kind.parse(''),
-)
-const ARRAY_COMPARISONS: readonly Comparison[] = [unorderedKind.parse('')]
+const VALUE_COMPARISONS = ['trim', 'case-insensitive', 'relative-date'].map(parseComparison)
+const ARRAY_COMPARISON = parseComparison('unordered')
 
 function suggestRuleAt(
   path: PathPattern,
@@ -180,8 +174,8 @@ function suggestRuleAt(
   const comparison = VALUE_COMPARISONS.find(accepts(path))
   if (comparison !== undefined) return { path, comparison }
   const array = typeof path.at(-1) === 'number' ? path.slice(0, -1) : undefined
-  const ofArray = array === undefined ? undefined : ARRAY_COMPARISONS.find(accepts(array))
-  return array === undefined || ofArray === undefined ? undefined : { path: array, comparison: ofArray }
+  if (array === undefined || !accepts(array)(ARRAY_COMPARISON)) return undefined
+  return { path: array, comparison: ARRAY_COMPARISON }
 }
 
 function distinctRules(rules: readonly MatchRule[]): readonly MatchRule[] {

@@ -20,7 +20,7 @@ export interface NearestRequest {
   readonly equal: readonly PathPattern[]
 }
 
-interface RankingContext {
+export interface RankingContext {
   readonly comparer: RequestComparer
   readonly lookup: Pick<TapeLookup, 'timesOf'>
 }

@@ -8,9 +8,9 @@ import {
   type ValueAnnotation,
   rankByDistance,
   type NearestRequest,
+  type RankingContext,
   type TapeLookup,
 } from './nearest.ts'
-import type { RequestComparer } from '../request-comparer.ts'
 import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
 import { type ClientCall, clientCallOf } from '../../tape/turns.ts'
 import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
@@ -223,9 +223,8 @@ export interface MissDiagnosis {
 
 export type MissOutcome = Exclude<MatchOutcome, { kind: 'hit' }>
 
-export interface MissContext {
+export interface MissContext extends RankingContext {
   readonly matcher: Matcher
-  readonly comparer: RequestComparer
   readonly lookup: TapeLookup
 }
 
