@@ -185,7 +185,7 @@ test('an unknown method, an empty tape and a request without an answer have diff
     `"UNANSWERED: recorded as #10, but the server did not respond before the recording ended"`,
   )
   expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
-    `"EMPTY_TAPE: the tape has no requests"`,
+    `"EMPTY_TAPE: the tape has no requests to this server"`,
   )
 })
 

@@ -60,7 +60,7 @@ function diagnoseUnanswered({ unanswered: frames, cut }: RequestUsage): MissDiag
 
 function diagnoseUnknown(request: ClientCall, context: MissContext): MissDiagnosis {
   const kinds = context.matcher.kinds().filter(({ server }) => server === request.server)
-  if (kinds.length === 0) return diagnosis('EMPTY_TAPE', 'the tape has no requests')
+  if (kinds.length === 0) return diagnosis('EMPTY_TAPE', 'the tape has no requests to this server')
   const ofMethod = kinds.filter(({ method }) => method === request.method)
   const era = requestEra(request)
   if (era !== undefined && hasOnlyOtherEras(era, ofMethod.length > 0 ? ofMethod : kinds))
