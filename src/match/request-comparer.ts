@@ -31,7 +31,7 @@ export class RequestComparer {
 
   /** The paths that are not compared. */
   get ignore(): readonly PathPattern[] {
-    return this.rules.flatMap(({ path, comparison }) => (comparison.leavesOut ? [path] : []))
+    return this.rules.flatMap(({ path, comparison }) => (comparison.ignoresValue ? [path] : []))
   }
 
   /** Adds rules. Of two rules for the same path, the first one applies. */
@@ -85,5 +85,5 @@ function matchesByKey(strategy: Strategy, rules: readonly MatchRule[]): boolean 
 }
 
 function isUnscopedIgnore({ server, method, tool, comparison }: MatchRule): boolean {
-  return comparison.leavesOut === true && [server, method, tool].every((word) => word === undefined)
+  return comparison.ignoresValue === true && [server, method, tool].every((word) => word === undefined)
 }

@@ -119,8 +119,8 @@ const MOST_SCOPES = 1_000
 function selectRules(all: readonly MatchRule[], request: ClientCall): ScopedRules {
   const rules = all.filter((rule) => isRuleInScope(rule, request))
   return {
-    ignore: rules.filter(({ comparison }) => comparison.leavesOut).map(({ path }) => path),
-    governing: rules.filter(({ comparison }) => !comparison.leavesOut),
+    ignore: rules.filter(({ comparison }) => comparison.ignoresValue).map(({ path }) => path),
+    governing: rules.filter(({ comparison }) => !comparison.ignoresValue),
   }
 }
 

@@ -12,7 +12,7 @@ export interface Comparison {
   /** The comparison as users write it, for example `number within 5%`. */
   readonly text: string
   /** True if the value is not compared at all, so that it may be missing on either side. */
-  readonly leavesOut?: true
+  readonly ignoresValue?: true
   /** Returns the distance of two values that match, from 0 to 1, and `undefined` if they do not match. */
   distance(recorded: unknown, got: unknown, times: RequestTimes): number | undefined
 }

@@ -4,5 +4,5 @@ const plain = simpleComparison({ name: 'ignore', about: 'not compared; it may be
 
 export const ignoreKind: ComparisonKind = {
   ...plain,
-  parse: (rest) => ({ ...plain.parse(rest), leavesOut: true }),
+  parse: (rest) => ({ ...plain.parse(rest), ignoresValue: true }),
 }
