@@ -73,7 +73,7 @@ test('where nothing is compared there is no verdict', async () => {
   const { code, out } = await reelay('replay', recorded, ...args)
   expect([code, out.trimEnd().split('\n').at(-1)]).toEqual([
     0,
-    'verdict: none, because no answer was compared',
+    'verdict: none, because no response was compared',
   ])
 })
 
