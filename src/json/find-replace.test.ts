@@ -149,10 +149,10 @@ test.each(['{"jsonrpc":"2.0","id":', '{"a":"x', '{"a":{"b":[1,', '{"a', '['])(
 
 test('every string, number and literal is returned with its path, as it is spelled', () => {
   const text = '{ "a": [1.0, {"b\\u0063": "x\\n"}], "": null, "e": [], "t": true, "n": -12e3 }'
-  const told = jsonLeaves(text).map(
+  const leaves = jsonLeaves(text).map(
     (leaf) => `${formatPath(leaf.path)} ${JSON.stringify(decodeLeaf(text, leaf))}`,
   )
-  expect(told).toEqual(['a[0] "1.0"', 'a[1].bc "x\\n"', '[""] "null"', 't "true"', 'n "-12e3"'])
+  expect(leaves).toEqual(['a[0] "1.0"', 'a[1].bc "x\\n"', '[""] "null"', 't "true"', 'n "-12e3"'])
 })
 
 test('a text that is one leaf has an empty path', () => {

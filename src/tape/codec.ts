@@ -22,7 +22,7 @@ export interface BrokenLine {
 
 /** Decodes a line after the header, with its keys in any order and spacing. Never throws. */
 export function decodeFrame(line: string): Frame | BrokenLine {
-  return decodeRecordedMessage(line) ?? decodeUncheckedMessage(line) ?? decodeAnyLine(line)
+  return decodeRecordedLine(line) ?? decodeAnyLine(line)
 }
 
 /** Encodes a frame as one line, with its keys in a fixed order and the payload last. */
@@ -64,21 +64,19 @@ const RECORDED_LINE =
   /^\{"n":([1-9]\d{0,14}),"t":((?:0|[1-9]\d{0,14})(?:\.\d+)?),"server":"([^"\\\p{Cc}]*)","conn":([1-9]\d{0,14})(?:,"x":([1-9]\d{0,14}))?,"dir":"(c2s|s2c)"(?:,"sse":(\{[^{}]*\}))?,"msg":/u
 
 // Tapes can be gigabytes long. This fast path parses only the message, and only once.
-function decodeRecordedMessage(line: string): MessageFrame | undefined {
+function decodeRecordedLine(line: string): MessageFrame | RawFrame | undefined {
   const found = parseRecordedLine(line)
-  const value = found === undefined ? undefined : parseJson(found.text)
-  if (found === undefined || value === undefined) return undefined
+  if (found === undefined) return undefined
   const { origin, sse, text } = found
-  return { kind: 'message', ...origin, ...sse, text: text.trim(), message: classifyMessage(value) }
+  const value = parseJson(text)
+  if (value !== undefined)
+    return { kind: 'message', ...origin, ...sse, text: text.trim(), message: classifyMessage(value) }
+  // A recorder that is killed cannot check a long message for validity. An invalid message may even look as if members of a
+  // frame followed it, so nothing after `msg` is read as part of the frame.
+  return CONTAINER.test(text) ? { kind: 'raw', ...origin, ...sse, raw: text, why: 'not JSON' } : undefined
 }
 
-// A recorder that is killed cannot check a long message for validity. An invalid message may even look as if members of a
-// frame followed it, so nothing after `msg` is read as part of the frame.
-function decodeUncheckedMessage(line: string): RawFrame | undefined {
-  const found = parseRecordedLine(line)
-  if (found === undefined || !/^(\{.*\}|\[.*\])$/s.test(found.text)) return undefined
-  return { kind: 'raw', ...found.origin, ...found.sse, raw: found.text, why: 'not JSON' }
-}
+const CONTAINER = /^(\{.*\}|\[.*\])$/s
 
 /** A line with an unparsed message. */
 interface RecordedLine {

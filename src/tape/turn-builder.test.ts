@@ -202,7 +202,7 @@ test('messages of different connections and servers are kept apart', () => {
   ).toEqual(['a@1: !6', 'b@2: =5', 'c@3: =4'])
 })
 
-test('in stateless revisions equal ids are told apart by their HTTP exchange', () => {
+test('in stateless revisions equal ids are distinguished by their HTTP exchange', () => {
   const modern = { _meta: { [META_KEYS.protocolVersion]: '2026-07-28' } }
   expect(
     shown(
@@ -250,7 +250,7 @@ function tagged(id: unknown): object {
   return { _meta: { [META_KEYS.subscriptionId]: id } }
 }
 
-interface Said {
+interface SentMessage {
   readonly dir: 'c2s' | 's2c'
   readonly text: string
   readonly server?: string
@@ -258,16 +258,16 @@ interface Said {
   readonly x?: number
 }
 
-function client(message: object): Said {
+function client(message: object): SentMessage {
   return { dir: 'c2s', text: JSON.stringify({ jsonrpc: '2.0', ...message }) }
 }
 
-function server(message: object): Said {
+function server(message: object): SentMessage {
   return { dir: 's2c', text: JSON.stringify({ jsonrpc: '2.0', ...message }) }
 }
 
-function tape(...said: readonly Said[]): readonly Frame[] {
-  return said.map((one, index) => ({
+function tape(...messages: readonly SentMessage[]): readonly Frame[] {
+  return messages.map((one, index) => ({
     kind: 'message',
     server: 'demo',
     conn: 1,
@@ -278,8 +278,8 @@ function tape(...said: readonly Said[]): readonly Frame[] {
   }))
 }
 
-function shown(...said: readonly Said[]): readonly string[] {
-  return buildTurns(tape(...said)).map(show)
+function shown(...messages: readonly SentMessage[]): readonly string[] {
+  return buildTurns(tape(...messages)).map(show)
 }
 
 function show({

@@ -24,7 +24,9 @@ function detectEra(exchanges: Parameters<typeof detectRevision>[0]): {
 
 test('an initialize request with a result is legacy, in the version that the server chose', () => {
   expect(
-    detectEra([said('initialize', { protocolVersion: 'x' }, { result: { protocolVersion: '2025-06-18' } })]),
+    detectEra([
+      exchange('initialize', { protocolVersion: 'x' }, { result: { protocolVersion: '2025-06-18' } }),
+    ]),
   ).toEqual({
     era: 'legacy',
     version: '2025-06-18',
@@ -32,36 +34,36 @@ test('an initialize request with a result is legacy, in the version that the ser
 })
 
 test('an enveloped request whose result has a resultType is modern, in the version of the envelope', () => {
-  expect(detectEra([said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })])).toEqual({
+  expect(detectEra([exchange('tools/list', ENVELOPE, { result: { resultType: 'complete' } })])).toEqual({
     era: 'modern',
     version: '2026-07-28',
   })
 })
 
 test.each([-32020, -32021, -32022])('an enveloped request that got error %i is modern', (code) => {
-  expect(detectEra([said('tools/list', ENVELOPE, { error: { code } })]).era).toBe('modern')
+  expect(detectEra([exchange('tools/list', ENVELOPE, { error: { code } })]).era).toBe('modern')
 })
 
 test('an envelope alone proves nothing: a legacy server answers it under its own rules', () => {
   const nothing = { era: undefined, version: undefined }
   expect(detectEra([])).toEqual(nothing)
-  expect(detectEra([said('tools/list', ENVELOPE)])).toEqual(nothing)
-  expect(detectEra([said('tools/list', ENVELOPE, { result: { tools: [] } })])).toEqual(nothing)
-  expect(detectEra([said('tools/list', ENVELOPE, { error: { code: -32601 } })])).toEqual(nothing)
-  expect(detectEra([said('tools/list', {}, { result: { resultType: 'complete' } })])).toEqual(nothing)
-  expect(detectEra([said('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
+  expect(detectEra([exchange('tools/list', ENVELOPE)])).toEqual(nothing)
+  expect(detectEra([exchange('tools/list', ENVELOPE, { result: { tools: [] } })])).toEqual(nothing)
+  expect(detectEra([exchange('tools/list', ENVELOPE, { error: { code: -32601 } })])).toEqual(nothing)
+  expect(detectEra([exchange('tools/list', {}, { result: { resultType: 'complete' } })])).toEqual(nothing)
+  expect(detectEra([exchange('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
 })
 
 test('a failed or unanswered probe means legacy', () => {
-  expect(detectEra([said('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
-  expect(detectEra([said('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')
-  expect(detectEra([said('server/discover', ENVELOPE)]).era).toBe('legacy')
+  expect(detectEra([exchange('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
+  expect(detectEra([exchange('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')
+  expect(detectEra([exchange('server/discover', ENVELOPE)]).era).toBe('legacy')
 })
 
 test('a failed probe does not count if another exchange proves a revision', () => {
-  const probe = said('server/discover', ENVELOPE)
-  const initialized = said('initialize', {}, { result: { protocolVersion: '2025-11-25' } })
-  const modern = said('tools/list', ENVELOPE, { result: { resultType: 'complete' } })
+  const probe = exchange('server/discover', ENVELOPE)
+  const initialized = exchange('initialize', {}, { result: { protocolVersion: '2025-11-25' } })
+  const modern = exchange('tools/list', ENVELOPE, { result: { resultType: 'complete' } })
   expect(detectEra([probe, initialized])).toEqual({ era: 'legacy', version: '2025-11-25' })
   expect(detectEra([probe, modern])).toEqual({ era: 'modern', version: '2026-07-28' })
 })
@@ -98,7 +100,7 @@ test('the header of a POST names the revision only if the message has no envelop
   expect(versionOf(enveloped, '2025-06-18')).toBe('2026-07-28')
 })
 
-function said(
+function exchange(
   method: string,
   params: unknown,
   outcome?: Response['outcome'],

@@ -10,16 +10,16 @@ async function linesOf(text: string, maxBytes = 100 * MIB): Promise<readonly (st
   const path = join(await mkdtemp(join(tmpdir(), 'reelay-')), 'lines')
   await writeFile(path, text)
   const file = await open(path, 'r')
-  const heard: (string | boolean)[] = []
+  const lines: (string | boolean)[] = []
   const isWhole = await readFileLines(file, {
     onChunk: () => {},
     onLine: ({ bytes, start, end, at, number }) =>
-      heard.push(`${number} at ${at}: ${shown(bytes.toString('utf8', start, end))}`),
-    onTruncated: ({ bytes, start, end }) => heard.push(`rest: ${shown(bytes.toString('utf8', start, end))}`),
+      lines.push(`${number} at ${at}: ${shown(bytes.toString('utf8', start, end))}`),
+    onTruncated: ({ bytes, start, end }) => lines.push(`rest: ${shown(bytes.toString('utf8', start, end))}`),
     maxBytes,
   })
   await file.close()
-  return [...heard, isWhole]
+  return [...lines, isWhole]
 }
 
 function shown(line: string): string {

@@ -33,9 +33,9 @@ test('an episode is appended as a further connection, and the bytes before it st
 
 test('each link of an episode becomes a connection, and their messages are in order of time', async () => {
   const path = tapeOf(HEADER, CALL, '{"n":2,"t":6,"event":"end","frames":2}')
-  const other = LEARNED.map(({ text, ...said }) => ({
-    ...said,
-    at: said.at + 4,
+  const other = LEARNED.map(({ text, ...message }) => ({
+    ...message,
+    at: message.at + 4,
     text: text.replace('1', '7'),
   }))
   await appendEpisode(path, { server: 's', links: [other, LEARNED] })

@@ -56,7 +56,7 @@ test('the index file is used, but a line that contradicts it is not returned', a
     undefined,
   ])
   const index = new RecordingIndex(turns)
-  expect([99, 100, 101, 102, 999].map((i) => index.lookup(askedFor(i)).kind)).toEqual([
+  expect([99, 100, 101, 102, 999].map((i) => index.lookup(callNumber(i)).kind)).toEqual([
     'hit',
     'unknown',
     'unknown',
@@ -73,7 +73,7 @@ test('the index is rebuilt if the tape was changed in the middle or at the end',
   await opened(path)
   writeFileSync(path, readFileSync(path, 'utf8').replace('{"i":100}', '{"i":999}'))
   const { turns } = await opened(path)
-  expect(new RecordingIndex(turns).lookup(askedFor(999)).kind).toBe('hit')
+  expect(new RecordingIndex(turns).lookup(callNumber(999)).kind).toBe('hit')
   appendFileSync(path, `${callLines(200).join('\n')}\n`)
   expect(answers(await opened(path)).at(-1)).toBe('answer 200')
 })
@@ -97,9 +97,9 @@ test('whatever the index file contains, a call gets its own recorded response or
       writeFileSync(`${path}.idx`, cut ? bad.subarray(0, harms[0]?.at) : bad)
       const tape = await opened(path)
       const answered = [...tape.turns].filter(({ response }) => response !== undefined)
-      const asked = answered.map(({ trigger }) => /"i":(\d)/.exec(trigger?.text ?? '')?.[1])
+      const calls = answered.map(({ trigger }) => /"i":(\d)/.exec(trigger?.text ?? '')?.[1])
       const given = answered.map(({ response }) => /answer (\d)/.exec(response?.text ?? '')?.[1])
-      expect(given).toEqual(asked)
+      expect(given).toEqual(calls)
       expect(wronglyAnswered(tape, 8)).toEqual([])
     }),
     cases(50),
@@ -127,10 +127,10 @@ test('only the pages of the index file that a response needs are read', async ()
   await opened(path)
   const tape = await opened(path)
   const index = new RecordingIndex(tape.turns)
-  const hit = index.lookup(askedFor(0))
+  const hit = index.lookup(callNumber(0))
   truncateSync(`${path}.idx`, 0)
-  expect([hit.kind, index.forNewConnection().lookup(askedFor(0)).kind]).toEqual(['hit', 'hit'])
-  expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(askedFor(i)).kind)).toContain('unknown')
+  expect([hit.kind, index.forNewConnection().lookup(callNumber(0)).kind]).toEqual(['hit', 'hit'])
+  expect(Array.from({ length: 30_000 }, (_, i) => index.lookup(callNumber(i)).kind)).toContain('unknown')
 })
 
 test('an index of another version or of another tape is ignored', async () => {
@@ -165,7 +165,7 @@ function callLines(i: number): readonly string[] {
   ]
 }
 
-function askedFor(i: number): ClientCall {
+function callNumber(i: number): ClientCall {
   return { server: 'a', method: 'tools/call', params: { name: 'n', arguments: { i } } }
 }
 
@@ -173,7 +173,7 @@ function askedFor(i: number): ClientCall {
 function wronglyAnswered({ turns }: IndexedTape, calls: number): readonly number[] {
   const index = new RecordingIndex(turns)
   return Array.from({ length: calls }, (_, i) => i).filter((i) => {
-    const outcome = index.lookup(askedFor(i))
+    const outcome = index.lookup(callNumber(i))
     return outcome.kind === 'hit' && outcome.turn.response?.text.includes(`"answer ${i}"`) !== true
   })
 }

@@ -88,7 +88,7 @@ const other = fc.constantFrom<(n: number) => string>(
 )
 const line = lineWith(text)
 
-function lineWith(said: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => string> {
+function lineWith(json: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => string> {
   const frame = fc
     .record({
       server: fc.constantFrom('a', 'a', 'a', 'a', 'b', 'ü'),
@@ -96,11 +96,11 @@ function lineWith(said: fc.Arbitrary<string>): fc.Arbitrary<(n: number) => strin
       x: fc.constantFrom('', '', ',"x":1', ',"x":2'),
       dir: fc.constantFrom('c2s', 's2c'),
       sse: fc.constantFrom('', '', '', ',"sse":{"id":"1}"}', ',"sse":{"event":"message","retry":3}'),
-      said,
+      json,
     })
     .map((one) => (n: number) => {
       const place = `"server":"${one.server}","conn":${one.conn}${one.x},"dir":"${one.dir}"${one.sse}`
-      return `{"n":${n},"t":${n}.5,${place},"msg":${one.said}}`
+      return `{"n":${n},"t":${n}.5,${place},"msg":${one.json}}`
     })
   return fc.oneof({ weight: 8, arbitrary: frame }, { weight: 1, arbitrary: other })
 }
@@ -121,9 +121,9 @@ test.each([
   ['no JSON inside', '{"jsonrpc":"2.0","id":1,"result":{"a":"\\q"}}'],
   ['closed too often', '{"jsonrpc":"2.0","id":1,"result":{}}}'],
   ['under another id in the end', '{"jsonrpc":"2.0","id":1,"result":{},"id":2}'],
-])('a response that is %s belongs to no request', async (_, said) => {
+])('a response that is %s belongs to no request', async (_, json) => {
   const call = '"server":"a","conn":1,"dir":"c2s","msg":{"jsonrpc":"2.0","id":1,"method":"ping"}}'
-  const answer = `"server":"a","conn":1,"dir":"s2c","msg":${said}}`
+  const answer = `"server":"a","conn":1,"dir":"s2c","msg":${json}}`
   writeTape([() => `{"n":1,"t":1,${call}`, () => `{"n":2,"t":2,${answer}`], '\n')
   const tape = await openIndexedTape(PATH, { smallBytes: 0 })
   expect(tape.turns.at(0)).toBeUndefined()
@@ -186,6 +186,6 @@ function plain({ trigger, steps, response }: Turn): unknown {
 
 function spoken(one: RecordedMessage | undefined): unknown {
   if (one === undefined) return undefined
-  const { n, t, server, conn, x: exchange, dir, text: said, message: read, item } = one
-  return { n, t, server, conn, exchange, dir, said, read, item }
+  const { n, t, server, conn, x: exchange, dir, text: sent, message: read, item } = one
+  return { n, t, server, conn, exchange, dir, sent, read, item }
 }

@@ -23,13 +23,13 @@ const args = fc.record({
   limit: fc.nat(5),
   id: fc.nat(30).map((n) => `h-${n}`),
 })
-const said = fc.record({ name: fc.constantFrom('search', 'count'), arguments: args })
+const callParams = fc.record({ name: fc.constantFrom('search', 'count'), arguments: args })
 
 test('a miss is explained in the same words for a tape in memory and on disk', () =>
   fc.assert(
-    fc.asyncProperty(fc.array(said, { maxLength: 30 }), said, async (calls, asked) => {
+    fc.asyncProperty(fc.array(callParams, { maxLength: 30 }), callParams, async (calls, live) => {
       writeTape(calls)
-      const params = { ...asked, arguments: { ...asked.arguments, limit: 99 } }
+      const params = { ...live, arguments: { ...live.arguments, limit: 99 } }
       const held = turnStoreOf((await loadTape(PATH)).turns)
       const tape = await openIndexedTape(PATH, { smallBytes: 0 })
       const [inMemory, onDisk] = [held, tape.turns].map((turns) => missAsError(missOf(turns, params)))
@@ -80,8 +80,8 @@ function missOf(given: Turns, params: unknown): Miss {
     now: () => 0,
     commandFor: (loosening) => JSON.stringify(loosening),
   })
-  const asked: ClientCall = { server: 'a', method: 'tools/call', params }
-  const outcome = index.lookup(asked)
+  const live: ClientCall = { server: 'a', method: 'tools/call', params }
+  const outcome = index.lookup(live)
   if (outcome.kind === 'hit') throw new Error('it is on the tape')
-  return explainer.explain(asked, outcome)
+  return explainer.explain(live, outcome)
 }

@@ -69,16 +69,16 @@ interface Read {
   readonly found: RequestKeyHash
 }
 
-function scanned(said: Buffer): Read | undefined {
-  const read = calls.read('a', said, 0, said.length)
+function scanned(request: Buffer): Read | undefined {
+  const read = calls.read('a', request, 0, request.length)
   return read && { id: read.message.id, method: read.message.method, found: read.key }
 }
 
 /** The result of a parser, or `undefined` if the text is not JSON. */
-function parsed(said: Buffer): Read | undefined {
-  const told = parseJson(said.toString())
-  if (!isObject(told) || typeof told['method'] !== 'string') return undefined
-  const { id, method, params: given } = told
+function parsed(request: Buffer): Read | undefined {
+  const object = parseJson(request.toString())
+  if (!isObject(object) || typeof object['method'] !== 'string') return undefined
+  const { id, method, params: given } = object
   const key = hash.hashCanonical(requestKey({ server: 'a', method, params: given }))
   return {
     id,
@@ -90,8 +90,8 @@ function parsed(said: Buffer): Read | undefined {
 test('hashing a request by its bytes gives the hash of its key, however it is spelled', () => {
   fc.assert(
     fc.property(call, fc.boolean(), (given, isEscaped) => {
-      const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, isEscaped))
-      expect([undefined, parsed(said)]).toContainEqual(scanned(said))
+      const request = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, isEscaped))
+      expect([undefined, parsed(request)]).toContainEqual(scanned(request))
     }),
     cases(2000),
   )
@@ -101,10 +101,10 @@ test('bytes that are not JSON are rejected', () => {
   const harm = fc.record({ at: fc.nat(), byte: fc.nat(127) })
   fc.assert(
     fc.property(call, fc.array(harm, { minLength: 1, maxLength: 3 }), (given, harms) => {
-      const said = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, false))
-      for (const { at, byte } of harms) said[at % said.length] = byte
-      fc.pre(isUtf8(said)) // other lines are never scanned
-      expect([undefined, parsed(said)]).toContainEqual(scanned(said))
+      const request = Buffer.from(respelled({ ...given, jsonrpc: '2.0' }, false))
+      for (const { at, byte } of harms) request[at % request.length] = byte
+      fc.pre(isUtf8(request)) // other lines are never scanned
+      expect([undefined, parsed(request)]).toContainEqual(scanned(request))
     }),
     cases(5000),
   )
@@ -117,8 +117,8 @@ test.each([
   ['{"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"n"},"jsonrpc":"2.0","id":"x"}'],
   ['{"method":"ping","jsonrpc":"2.0","id":0}'],
   ['{"method":"tools/call","params":{"a\\"_meta":1,"b\\"name":"n"},"jsonrpc":"2.0","id":1}'],
-])('a usual request is read without parsing it: %s', (said) => {
-  const bytes = Buffer.from(said)
+])('a usual request is read without parsing it: %s', (request) => {
+  const bytes = Buffer.from(request)
   expect(scanned(bytes)).toEqual(parsed(bytes))
 })
 
