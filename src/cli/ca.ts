@@ -11,7 +11,7 @@ export const caCommand: CommandDefinition = {
   commands: [
     {
       name: 'create',
-      help: 'Create a local CA that is valid for two years. Nothing trusts it until you tell it to',
+      help: 'Create a local CA that is valid for two years; no program trusts it until you configure it to',
       options: {},
       run: async () => {
         const { makeAuthority } = await import('../http/proxy/certificates.ts')
@@ -32,7 +32,7 @@ export const caCommand: CommandDefinition = {
       options: {},
       run: () => {
         if (!removeCa(caFolder())) throw caNotFound()
-        print('removed the local CA; also remove it wherever you told a program to trust it\n')
+        print('removed the local CA; also remove it from every program that you configured to trust it\n')
       },
     },
   ],
@@ -55,10 +55,10 @@ function caDescription({ certPath, keyPath, expires }: CaFiles): string {
 private key  ${keyPath} (never share it: it gives access to the traffic of everything that trusts the certificate)
 valid until  ${expires.toISOString().slice(0, 10)}
 
-A client that \`reelay record --forward -- <client command>\` starts trusts it. For other clients, set it yourself:
+Clients that \`reelay record --forward -- <client command>\` starts trust it automatically. Configure other clients yourself:
   Node            NODE_EXTRA_CA_CERTS=${certPath}
   curl            curl --cacert ${certPath}
   Python requests REQUESTS_CA_BUNDLE=${certPath}
-Avoid trusting it system-wide; if you do, undo it when you are done.
+Avoid trusting it system-wide. If you do, undo it when you are done.
 `
 }

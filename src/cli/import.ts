@@ -24,7 +24,7 @@ interface ImportFlags {
 export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   name: 'import',
   help: 'Convert the recording of another tool to a tape',
-  arguments: { '<file>': 'The recording' },
+  arguments: { '<file>': 'Path of the recording' },
   options: {
     format: option(
       '--format <format>',

@@ -46,7 +46,7 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     bindingsFile: option(
       '--bindings-file',
       switchOn,
-      'Print these bindings as YAML, for a bindings file beside the tape',
+      'Print the bindings as YAML, for a bindings file beside the tape',
       { conflicts: ['json', 'faults'] },
     ),
     faults: option(

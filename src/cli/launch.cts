@@ -1,5 +1,5 @@
 // Becomes dist/cli/main.js. A client waits until the recorder, or the served tape, has started, and much of that time is
-// spent on compiling: so V8's code cache of an earlier start is used where there is one. It is only ever a shortcut.
+// spent on compiling, so this file uses V8's code cache of an earlier start if there is one. Everything works without it.
 const fs = process.getBuiltinModule('node:fs')
 const path = process.getBuiltinModule('node:path')
 const { Script } = process.getBuiltinModule('node:vm')
@@ -10,7 +10,7 @@ type Body = (into: unknown, load: Load, own: NodeJS.Module, file: string, folder
 const PROGRAM = 'reelay.js'
 /** The commands that a client waits for. Each has its own caches, because they compile different code. */
 const WAITED_FOR = ['record', 'serve']
-/** Soon, because V8 discards code that has not run for a while, but after the first messages. */
+/** The delay lets the first messages pass. It is short, because V8 discards code that has not run for a while. */
 const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
@@ -36,7 +36,7 @@ function run(name: string, own: NodeJS.Module): void {
 }
 
 function compiled(file: string, code: string): InstanceType<typeof Script> {
-  // The build has wrapped the program already: every copy of it would bring V8's next collection of garbage nearer.
+  // The build has already wrapped the program, because copying such a long string here would cause garbage collection.
   const isWrapped = path.basename(file) === PROGRAM
   const wrapped = isWrapped
     ? code
@@ -48,7 +48,7 @@ function compiled(file: string, code: string): InstanceType<typeof Script> {
   return script
 }
 
-/** Replaces `require` in the program: most parts are in memory already, and others may be in the cache. */
+/** Replaces `require` in the program. Most parts are already in memory, and others may be in the cache. */
 function load(name: string): unknown {
   if (!isCached || !name.startsWith('./')) return require(name)
   const file = path.basename(name)
@@ -65,7 +65,7 @@ function loadOnce(name: string): unknown {
     file,
     module,
   )
-  require.cache[file] = own // before it runs: what it needs may need it
+  require.cache[file] = own // before it runs, because modules may require each other
   run(name, own)
   own.loaded = true
   return own.exports
@@ -102,7 +102,7 @@ function readCache(cache: string): Buffer | undefined {
 function saveLater(script: InstanceType<typeof Script>, cache: string): void {
   if (unsaved.size === 0) setTimeout(saveAll, SAVE_AFTER_MS).unref()
   unsaved.set(cache, script)
-  // One listener for all files: Node warns of many.
+  // One listener for all files, because Node warns about many.
   if (!isExitWatched) process.once('exit', saveAll)
   isExitWatched = true
 }
@@ -121,7 +121,7 @@ function saveCache(script: InstanceType<typeof Script>, cache: string): void {
     fs.renameSync(draft, cache)
     removeOld(path.dirname(cache))
   } catch {
-    // The next start is as slow as this one was, and that is all.
+    // Without a cache, the next start is only as slow as this one.
   }
 }
 

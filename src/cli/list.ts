@@ -14,9 +14,9 @@ export const listCommand: CommandDefinition = defineCommand<{ json?: true; serve
   options: { server: serverFilter('Show only tapes of these servers'), json: jsonOption },
   run: async (_, { json, server }) => {
     const folder = tapeFolder()
-    const isMeant = parseServerFilter(server)
+    const isSelected = parseServerFilter(server)
     const found = (await listTapes(folder)).map(redactedSummary)
-    const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isMeant))
+    const tapes = found.filter((tape) => tape.kind === 'problem' || tape.servers.some(isSelected))
     if (json || tapes.length > 0)
       await printChunks(await renderReport('list', json ? 'json' : 'text', { folder, tapes }))
     else if (found.length > 0) process.stderr.write(`no tape in ${folder} has a server ${server}\n`)

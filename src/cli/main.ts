@@ -26,7 +26,7 @@ async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {
-  if (args.name !== undefined) resolveTape(args.name) // a bad name is refused before anything is started
+  if (args.name !== undefined) resolveTape(args.name) // rejects an invalid name before anything is started
   if (args.redact !== false && args.redact.vault !== undefined)
     (await import('./output/vault-warning.ts')).warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
@@ -41,7 +41,7 @@ async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
   try {
     await runStdioRecording(args, server)
   } catch (error) {
-    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // an error of ours must not leave an orphaned server
+    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // an error of the recorder must not leave an orphaned server
     throw error
   }
 }

@@ -30,7 +30,7 @@ const SCOPE_OPTIONS: OptionTable<MatchRuleScope> = {
 
 export const matchCommand: CommandDefinition = {
   name: 'match',
-  help: 'Manage the rules beside a tape that say how requests are compared with it',
+  help: 'Manage the matching rules that are stored beside a tape',
   options: {},
   commands: [
     defineCommand<AddFlags>({
@@ -89,22 +89,22 @@ async function list(name: string, { json, server }: { json?: true; server?: stri
 }
 
 /** A rule without a server applies to all of them. */
-function appliesTo(isMeant: ServerFilter): (rule: string) => boolean {
+function appliesTo(isSelected: ServerFilter): (rule: string) => boolean {
   return (rule) => {
     const { server } = parseMatchRule(rule)
-    return server === undefined || isMeant(server)
+    return server === undefined || isSelected(server)
   }
 }
 
 async function remove(name: string, paths: readonly string[], flags: MatchRuleScope): Promise<void> {
   const { path: tapePath } = await openTape(resolveTape(name))
-  const gone = await removeStoredRules(tapePath, paths.map(parseRequestPath), readScope(flags))
-  if (gone.length === 0)
+  const removed = await removeStoredRules(tapePath, paths.map(parseRequestPath), readScope(flags))
+  if (removed.length === 0)
     throw usageError(
       `there is no rule for ${paths.join(', ')} beside ${tapePath}`,
       `reelay match list ${name} shows the rules`,
     )
-  print(createOutputRedactor()(`${gone.map((rule) => `removed: ${rule}`).join('\n')}\n`))
+  print(createOutputRedactor()(`${removed.map((rule) => `removed: ${rule}`).join('\n')}\n`))
 }
 
 function readComparison({ as }: AddFlags): Comparison {
@@ -115,7 +115,7 @@ function readComparison({ as }: AddFlags): Comparison {
   )
 }
 
-/** Only tools/call calls a tool. */
+/** A rule for a tool applies to `tools/call`, the only method that calls one. */
 function readScope({ server, method, tool }: MatchRuleScope): MatchRuleScope {
   if (tool !== undefined && method !== undefined && method !== 'tools/call')
     throw usageError(

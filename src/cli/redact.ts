@@ -40,14 +40,14 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
     server: serverFilter('Look only at these servers'),
     ...REDACTION_OPTIONS,
     vault: { ...vaultOption, needs: { output: true } },
-    review: option('--review', switchOn, 'Ask about each secret on the terminal first'),
+    review: option('--review', switchOn, 'Ask about each secret at the terminal first'),
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, review, server, vault, ...rules }) => {
     const from = resolveTape(name)
-    const asked = { changes: readRuleChanges(rules), server }
-    const changes = review ? await reviewRules(from, asked) : asked.changes
-    if (changes === undefined) return reportAbandonedReview()
+    const given = readRuleChanges(rules)
+    const changes = review ? await reviewRules(from, { changes: given, server }) : given
+    if (changes === undefined) return reportCancelledReview()
     if (output === undefined) return scanTape(name, from, { json, changes, server })
     const copied = await copyTapeRedacted({ from, to: output, changes, server, vault })
     print(
@@ -62,9 +62,9 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
 async function scanTape(
   name: string,
   from: string,
-  { json, ...wishes }: TapeRedactionOptions & { readonly json: true | undefined },
+  { json, ...options }: TapeRedactionOptions & { readonly json: true | undefined },
 ): Promise<void> {
-  const { reader, redactor } = await openTapeForRedaction(from, wishes)
+  const { reader, redactor } = await openTapeForRedaction(from, options)
   const facts = await writeRedactedTape(reader, redactor, () => {})
   const note = unknownKeyNote(reader.header, redactor.identity.key, facts)
   print(
@@ -78,20 +78,20 @@ async function scanTape(
 /** Asks the user about each secret and returns the changed rules, or `undefined` if the user quit. */
 async function reviewRules(
   from: string,
-  wishes: TapeRedactionOptions & { readonly changes: RedactionRuleChanges },
+  options: TapeRedactionOptions & { readonly changes: RedactionRuleChanges },
 ): Promise<RedactionRuleChanges | undefined> {
-  const { reader, redactor } = await openTapeForRedaction(from, wishes)
+  const { reader, redactor } = await openTapeForRedaction(from, options)
   await writeRedactedTape(reader, redactor, () => {})
   const findings = await findSecretOccurrences(reader, redactor.replacedValues)
   const kept = await withTerminal((ask) => reviewSecrets(findings, ask), {
     needs: '--review',
     instead: 'leave --review out; --allow <value> marks a value as not secret',
   })
-  return kept && mergeRuleChanges(wishes.changes, { allow: kept.map(exactPattern) })
+  return kept && mergeRuleChanges(options.changes, { allow: kept.map(exactPattern) })
 }
 
-function reportAbandonedReview(): void {
-  process.stderr.write('reelay redact: the review was left, and nothing was written\n')
+function reportCancelledReview(): void {
+  process.stderr.write('reelay redact: the review was cancelled, and nothing was written\n')
   process.exitCode = 130
 }
 
@@ -113,7 +113,7 @@ function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): 
   return `  in ${places.slice(0, MAX_SCAN_PLACES).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
 }
 
-/** Without its key, a placeholder cannot be told from a secret. */
+/** A placeholder cannot be distinguished from a secret without its key. */
 function unknownKeyNote({ redaction }: TapeHeader, key: string, { secrets }: TapeRedactionSummary): string {
   if (secrets === 0 || redaction === undefined || redaction.key === key) return ''
   return `  the tape was redacted with the key ${escapeControlChars(redaction.key)}, which is not on this machine: these may be its placeholders\n`
@@ -149,10 +149,10 @@ async function askAboutSecret(
 ): Promise<ReviewAnswer> {
   let shown = masked(value)
   for (;;) {
-    const said = await ask(
+    const reply = await ask(
       `${place}: ${shown}, ${framesText(frames)}\n  a secret? [Y]es, no, show, all, quit: `,
     )
-    const word = (said ?? 'quit').trim().toLowerCase()
+    const word = (reply ?? 'quit').trim().toLowerCase()
     const answer = ANSWERS.find((one) => one.startsWith(word === '' ? 'y' : word))
     if (answer !== undefined) return answer
     if (word !== '' && 'show'.startsWith(word)) shown = escapeControlChars(value)
@@ -170,7 +170,7 @@ function masked(value: string): string {
 function framesText(frames: readonly number[]): string {
   const names = frames.slice(0, MAX_REVIEW_PLACES).map((n) => (n === 0 ? 'the header' : `#${n}`))
   const more = frames.length > MAX_REVIEW_PLACES ? ` and ${frames.length - MAX_REVIEW_PLACES} more` : ''
-  return names.length === 0 ? 'cut by the end of a frame' : `in ${names.join(', ')}${more}`
+  return names.length === 0 ? 'cut off at the end of a frame' : `in ${names.join(', ')}${more}`
 }
 
 const MAX_REVIEW_PLACES = 5

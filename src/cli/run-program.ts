@@ -12,12 +12,7 @@ export async function runProgram(argv: readonly string[], groups: CommandGroups)
     .description('Record MCP sessions, serve them as a server and replay them as a client')
     .version(VERSION, '-V, --version', 'Show the version')
     .showSuggestionAfterError()
-    .addHelpCommand(
-      new Command('help')
-        .argument('[command]')
-        .description('Show the options of a command')
-        .helpGroup('Get started:'),
-    )
+    .addHelpCommand(helpCommand().helpGroup('Get started:'))
   for (const [heading, commands] of Object.entries(groups))
     for (const command of commands) program.addCommand(build(command).helpGroup(`${heading}:`))
   try {
@@ -27,6 +22,10 @@ export async function runProgram(argv: readonly string[], groups: CommandGroups)
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw usageErrorFrom(error)
   }
+}
+
+function helpCommand(): Command {
+  return new Command('help').argument('[command]').description('Show help for a command')
 }
 
 /** Wider lines are hard to read. A pipe has no width. */
@@ -52,6 +51,7 @@ function build(definition: CommandDefinition, parent = 'reelay'): Command {
     command.addArgument(new Argument(argument, about))
   const given = addOptions(command, definition, path)
   if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
+  if (commands.length > 0) command.addHelpCommand(helpCommand())
   for (const each of commands) command.addCommand(build(each, path))
   if (run !== undefined) command.action(() => run(command.args, given))
   return command
@@ -97,7 +97,7 @@ function optionTerm(row: OptionRow<unknown>): string {
   return `${row.flag} ${valueName(row)}`.trim()
 }
 
-/** Commander would show the help of everything. */
+/** Commander would show the help of the whole program. */
 function rejectUnknownHelpTopic(program: Command, [, , verb, name]: readonly string[]): void {
   if (verb !== 'help' || name === undefined || name.startsWith('-')) return
   if (['help', ...program.commands.map((command) => command.name())].includes(name)) return

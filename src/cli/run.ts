@@ -29,7 +29,7 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
     record: option('--record <tape>', textValue, 'Record to a tape with this name or path', {
       conflicts: ['replay'],
     }),
-    replay: option('--replay <tape>', textValue, 'Play the servers from this tape; no server is started'),
+    replay: option('--replay <tape>', textValue, 'Replay the servers from this tape, without starting any'),
     server: serverFilter('Record or replay only these servers'),
     vault: { ...vaultOption, needs: { record: true } },
     ...LABEL_OPTIONS,

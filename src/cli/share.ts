@@ -19,7 +19,7 @@ interface ShareFlags extends RedactionFlags {
 
 export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
   name: 'share',
-  help: 'Write a copy of a tape that can be given away, after checking that it contains no secret and still replays',
+  help: 'Write a copy of a tape that is safe to give away, after checking that it contains no secrets and still replays',
   usage: '[options] <tape> -o <file>',
   arguments: TAPE_ARGUMENT,
   options: {
@@ -44,7 +44,7 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
       `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
     print(
-      `  played to itself: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
+      `  checked by replaying: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
     )
   },
 })

@@ -21,18 +21,18 @@ export const tailCommand: CommandDefinition = defineCommand<{ json?: true; serve
   run: async ([name = ''], { json, server }) => {
     const stop = new AbortController()
     const interrupted = abortOnSignals()
-    process.once('disconnect', () => stop.abort()) // the recorder that started this process is gone
-    process.stdout.on('error', () => stop.abort()) // nobody reads the output any more, as in `| head`
+    process.once('disconnect', () => stop.abort()) // the recorder that started this process has ended
+    process.stdout.on('error', () => stop.abort()) // the reader closed the output, as in `| head`
     const signal = AbortSignal.any([stop.signal, interrupted])
     const { tape, text } = redactTapeForOutput(await followTape(resolveTape(name), signal))
     const lineOf = json ? jsonLine(tape) : textLine(tape)
     const view = {
       lineOf: (exchange: ExchangeFacts) => text(lineOf(exchange)),
-      isMeant: parseServerFilter(server),
+      isSelected: parseServerFilter(server),
     }
-    const passedOver = await printExchanges(tape, view, signal)
-    if (server !== undefined && passedOver)
-      process.stderr.write(`no server "${server}" had an exchange: choose from ${passedOver}\n`)
+    const others = await printExchanges(tape, view, signal)
+    if (server !== undefined && others)
+      process.stderr.write(`no server "${server}" had an exchange: choose from ${others}\n`)
     process.exitCode = signal.reason === 'SIGINT' ? 130 : 0
     if (process.connected) process.disconnect()
   },
@@ -42,27 +42,27 @@ type FormatExchange = (exchange: ExchangeFacts) => string
 
 interface TailView {
   readonly lineOf: FormatExchange
-  readonly isMeant: ServerFilter
+  readonly isSelected: ServerFilter
 }
 
-/** Returns the servers that were passed over, if no selected server had an exchange until the end of the tape. */
+/** Returns the names of the other servers if no selected server had an exchange until the end of the tape. */
 async function printExchanges(
   tape: FollowedTape,
   view: TailView,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const live = new ExchangeFollower()
-  const spoken = new Set<string>()
-  const put = (exchanges: readonly ExchangeFacts[]): void => {
+  const servers = new Set<string>()
+  const printAll = (exchanges: readonly ExchangeFacts[]): void => {
     for (const exchange of exchanges) {
-      spoken.add(exchange.request.server)
-      if (view.isMeant(exchange.request.server)) process.stdout.write(`${view.lineOf(exchange)}\n`)
+      servers.add(exchange.request.server)
+      if (view.isSelected(exchange.request.server)) process.stdout.write(`${view.lineOf(exchange)}\n`)
     }
   }
-  for await (const frame of tape.frames()) put(live.add(frame))
+  for await (const frame of tape.frames()) printAll(live.add(frame))
   if (signal.aborted) return undefined
-  put(live.unanswered())
-  return [...spoken].some(view.isMeant) ? undefined : [...spoken].map(escapeControlChars).join(', ')
+  printAll(live.unanswered())
+  return [...servers].some(view.isSelected) ? undefined : [...servers].map(escapeControlChars).join(', ')
 }
 
 function jsonLine(tape: FollowedTape): FormatExchange {

@@ -29,7 +29,7 @@ const WRAP_OPTIONS: OptionTable<WrapFlags> = {
   client: option(
     '--client <name>',
     textValue,
-    `Change only this client: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`,
+    `Change only the config of this client: ${WRAPPABLE_CLIENTS.map(({ name }) => name).join(', ')}`,
   ),
   file: option('--file', fileValue, 'Change only this config file'),
   dryRun: option('--dry-run', switchOn, 'Show a diff and write nothing'),
@@ -43,12 +43,12 @@ export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   options: WRAP_OPTIONS,
   run: async (names, flags) => {
     const servers = readServers(names, flags)
-    const { client, file: path, dryRun = false } = flags
+    const { client, file, dryRun = false } = flags
     const { wrapServers } = await import('../wrap/wrap.ts') // its parsers are large, and other commands do not need them
     const result = wrapServers({
       servers,
       client,
-      file: path,
+      file,
       dryRun,
       where: configEnvironment(),
       recorder: thisProgram(),
@@ -61,22 +61,19 @@ export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
 
 export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   name: 'unwrap',
-  help: 'Remove the recorder from the config files again, byte for byte',
+  help: 'Remove the recorder from the config files and restore the original text',
   arguments: SERVER_ARGUMENT,
   options: WRAP_OPTIONS,
   run: async (names, flags) => {
     const servers = readServers(names, flags)
-    const { client, file: path, dryRun = false } = flags
+    const { client, file, dryRun = false } = flags
     const { unwrapServers } = await import('../wrap/wrap.ts')
-    printResult(
-      unwrapServers({ servers, client, file: path, dryRun, where: configEnvironment() }),
-      servers,
-      flags,
-    )
+    const result = unwrapServers({ servers, client, file, dryRun, where: configEnvironment() })
+    printResult(result, servers, flags)
   },
 })
 
-/** Where the configs of clients are looked for. */
+/** The environment in which the config files of clients are searched. */
 export function configEnvironment(): UserEnvironment {
   return { platform: process.platform, env: process.env, home: homedir(), cwd: process.cwd() }
 }
@@ -97,7 +94,7 @@ function thisProgram(): RecorderProgram {
 }
 
 function printResult(result: WrapResult, servers: ServerSelection, { json }: WrapFlags): void {
-  const shown = createOutputRedactor(NOT_SECRET) // a diff shows what stands around a change, such as a token in `env`
+  const shown = createOutputRedactor(NOT_SECRET) // a diff also shows the lines around a change, which may contain a token
   print(shown(json ? `${escapeControlCharsInJson(JSON.stringify(result))}\n` : formatWrapResult(result)))
   process.exitCode = wrapExitCode(result, servers)
   if (!result.dryRun) printRestartNotice(result)
@@ -116,6 +113,6 @@ function printRestartNotice({ outcomes }: WrapResult): void {
 function warnAboutNpxCache({ program }: RecorderProgram): void {
   if (!/[\\/]_npx[\\/]/.test(program)) return
   process.stderr.write(
-    `reelay: this copy lives in the cache of npx, which may be emptied: install reelay first\n`,
+    `reelay: this copy of Reelay is in the cache of npx, which may be emptied: install reelay first\n`,
   )
 }

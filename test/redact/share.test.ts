@@ -66,7 +66,7 @@ test('a shared copy holds none of the secrets, and answers as the tape does', as
       const shared = await reelay('share', tape, '-o', copy)
       expect(shared).toMatchObject({ code: 0, stderr: '' })
       expect(shared.stdout).toMatch(
-        / replaced, and none of them is left\n {2}played to itself: 3 requests answered as on the tape\n$/,
+        / replaced, and none of them is left\n {2}checked by replaying: 3 requests answered as on the tape\n$/,
       )
       expect(leaks(readFileSync(copy, 'utf8'), secrets)).toEqual([])
       expect(process.platform === 'win32' || (statSync(copy).mode & 0o777) === 0o600).toBe(true)
@@ -102,7 +102,7 @@ test('a session that ended before an answer came can be shared all the same', as
   await recording.close()
   const shared = await reelay('share', tape, '-o', join(dirname(tape), 'shared.tape.jsonl'))
   expect(shared).toMatchObject({ code: 0, stderr: '' })
-  expect(shared.stdout).toContain('played to itself: 1 request answered as on the tape')
+  expect(shared.stdout).toContain('checked by replaying: 1 request answered as on the tape')
 })
 
 test('a tape with a line that cannot be read is not shared, and an existing file is not written over', async () => {

@@ -18,7 +18,7 @@ const OPENING = [
 ]
 const [OLD, NEW] = [callOf(1, 'echo', { q: 'old' }), callOf(2, 'echo', { q: 'new' })]
 
-test('what is not on the tape goes to the live server, marked for the client and loud in the account', async () => {
+test('requests that are not on the tape are passed to the live server, marked for the client and loud in the account', async () => {
   const path = tapeFile(...SESSION)
   const before = readFileSync(path, 'utf8')
   const serve = serving([path, '--on-miss', 'passthrough', ...LIVE])
@@ -34,7 +34,7 @@ test('what is not on the tape goes to the live server, marked for the client and
     },
   ])
   expect(stderr.split('\n').slice(1)).toEqual([
-    'reelay serve: warning: what is not on the tape goes to the live server',
+    'reelay serve: warning: requests that are not on the tape are passed to the live server',
     'reelay serve: goes live: tools/call echo {"q":"new"}',
     'reelay serve: 2 requests answered, 0 misses, 0 left over, 1 WENT LIVE',
     'WENT LIVE, not on the tape: tools/call echo {"q":"new"}',

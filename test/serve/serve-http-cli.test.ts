@@ -115,11 +115,11 @@ test('an option that took the tape for its address says so', async () => {
 test.each([
   [
     ['--http', 'nowhere'],
-    'invalid address "nowhere" for --http (expected host:port, e.g. 127.0.0.1:8080; port 0 takes a free one)',
+    'invalid address "nowhere" for --http (expected host:port, e.g. 127.0.0.1:8080; port 0 selects a free port)',
   ],
   [
     ['--sse', '127.0.0.1:99999'],
-    'invalid address "127.0.0.1:99999" for --sse (expected host:port, e.g. 127.0.0.1:8080; port 0 takes a free one)',
+    'invalid address "127.0.0.1:99999" for --sse (expected host:port, e.g. 127.0.0.1:8080; port 0 selects a free port)',
   ],
   [['--http', '--stdio'], '--stdio cannot be used together with --http'],
 ])('misuse is said in one line with a hint, and nothing is served: %j', async (args, problem) => {

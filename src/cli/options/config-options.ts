@@ -16,7 +16,7 @@ export interface ConfigFlags {
   readonly useConfig?: boolean
 }
 
-/** Which project config a command reads. */
+/** Options that select the project config. */
 export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = inGroup('Config', {
   config: option('--config', fileValue, 'Read this config file instead of the nearest reelay.config.yaml', {
     conflicts: ['useConfig'],
@@ -24,7 +24,7 @@ export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = inGroup('Config', {
   useConfig: option('--no-config', switchOff, 'Ignore the project config'),
 })
 
-/** The config that a command reads: the named one, none, or that of the project. */
+/** Reads the config that the options select: the given file, none, or the config of the project. */
 export function readConfig({ config, useConfig }: ConfigFlags): ProjectConfig | undefined {
   if (config !== undefined) return readProjectConfig(resolve(config))
   return useConfig === false ? undefined : findProjectConfig(process.cwd())

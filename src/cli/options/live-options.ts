@@ -31,20 +31,20 @@ export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live s
   ),
 })
 
-/** The server of the tape that a command plays, or plays against. */
+/** Selects the server of a tape that has several. */
 export const serverOption: OptionRow<string> = option(
   '--server <filter>',
   textValue,
-  'Use this server of a tape that has several: its name, * matches any characters',
+  'Select a server of a tape that has several, by name; * matches any characters',
 )
 
 export const seedOption: OptionRow<number> = option(
   '--seed',
   seedValue,
-  'Set the seed of everything random: the same seed gives the same run',
+  'Set the seed for everything random; the same seed gives the same run',
 )
 
-/** The spellings of a pace that mean the same in every command: `recorded`, `none`. */
+/** Converts the spellings of a pace to those that all commands use: `none` and `recorded`. */
 export function canonicalPace(text: string): string {
   return PACE_SPELLINGS.get(text) ?? text
 }
@@ -66,12 +66,12 @@ export interface SecretFlags {
   readonly secrets?: string
 }
 
-/** Values that are secret because the user says so, beside those of variables with telling names. */
+/** Values that the user declares secret. Those of variables such as `API_TOKEN` are secret anyway. */
 export const SECRET_OPTIONS: OptionTable<SecretFlags> = inGroup('Secrets', {
   secret: option(
     '--secret <variables>',
     nameList,
-    'Use the values of these environment variables for the placeholders on the tape (repeatable)',
+    'Use the values of these environment variables in place of the placeholders on the tape (repeatable)',
   ),
   secrets: option(
     '--secrets',
@@ -80,7 +80,7 @@ export const SECRET_OPTIONS: OptionTable<SecretFlags> = inGroup('Secrets', {
   ),
 })
 
-/** The values themselves. They are never shown. */
+/** Reads the secret values, which are never shown. */
 export function readSecretValues({ secret = [], secrets }: SecretFlags): readonly string[] {
   return [...secret.map(variableValue), ...(secrets === undefined ? [] : valuesInFile(secrets))]
 }

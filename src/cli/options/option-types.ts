@@ -205,7 +205,7 @@ export const headerFromVariable: ValueType<readonly AddedHeader[]> = {
   join: (before, after) => [...before, ...after],
 }
 
-/** As the clients of HTTP servers take them. */
+/** The headers by their names in lower case, as HTTP clients expect them. */
 export function headerRecord(headers: readonly AddedHeader[]): Readonly<Record<string, string>> {
   return Object.fromEntries(headers.map(({ name, value }) => [name.toLowerCase(), value]))
 }
@@ -243,7 +243,7 @@ export const listenValue: ValueType<ListenAddress> = {
   kind: 'value',
   name: 'address',
   placeholder: 'host:port',
-  expected: 'host:port, e.g. 127.0.0.1:8080; port 0 takes a free one',
+  expected: 'host:port, e.g. 127.0.0.1:8080; port 0 selects a free port',
   parse: parseListenAddress,
 }
 

@@ -76,7 +76,7 @@ const urlFromVariable: ValueType<string> = {
   },
 }
 
-/** The options of `reelay record`. It is read without commander: the server must be started before anything large is loaded. */
+/** The options of `reelay record`. They are parsed without commander, so that the server starts before anything large is loaded. */
 export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
   ...inGroup('Server', {
     url: option(
@@ -100,7 +100,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     forward: option(
       '--forward',
       switchOn,
-      'Start a forward proxy, and the client command with it, and record every server that the client uses',
+      'Start a forward proxy and the client command, and record every server that the client uses',
     ),
     listen: option('--listen', listenValue, 'Listen on this address for clients of the proxy', {
       default: 'a free port of 127.0.0.1',
@@ -115,7 +115,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     headerEnv: option(
       '--header-env',
       headerFromVariable,
-      'Add a header whose value is an environment variable; with ? after it, the variable may be missing (repeatable)',
+      'Add a header with the value of an environment variable; append ? if the variable may be missing (repeatable)',
       { needs: { url: true, urlEnv: true } },
     ),
   }),
@@ -146,7 +146,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     maxLine: option(
       '--max-line <MiB>',
       countValue(HARD_MAX_LINE_BYTES / MIB),
-      'Record messages up to this size whole',
+      'Record messages up to this size completely',
       { default: String(DEFAULT_MAX_LINE_BYTES / MIB) },
     ),
     cut: option(

@@ -126,7 +126,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     sse: option(
       '--sse',
       switchOn,
-      'Use the HTTP+SSE transport of 2024-11-05; without it, HTTP+SSE is tried if a POST is rejected',
+      'Use the HTTP+SSE transport of 2024-11-05; by default, it is tried only if a POST is rejected',
       { needs: { url: true } },
     ),
   }),
@@ -153,7 +153,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     timing: option(
       '--pace',
       replayPace,
-      'Send messages at this pace: none (at once), recorded, a factor such as x2, a delay such as 100ms, a rate such as 50rps, or stepped (one at a time, when you say so)',
+      'Send messages at this pace: none (at once), recorded, a factor such as x2, a delay such as 100ms, a rate such as 50rps, or stepped (one at a time, each confirmed at the terminal)',
       { config: 'replay.defaults.speed', default: 'none' },
     ),
     maxConcurrent: option(
@@ -295,18 +295,18 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     inject: option(
       '--inject <probability>',
       numberValue(1),
-      'Let requests fail with this probability, from 0 to 1; they are not sent',
+      'Make requests fail with this probability, from 0 to 1, instead of sending them',
     ),
     injectErrors: option(
       '--inject-errors',
       injectedErrors,
-      'Let them fail with these faults: timeout, disconnect, malformed',
+      'Make them fail with these faults: timeout, disconnect, malformed',
       { default: 'all', needs: { inject: true } },
     ),
     onAsk: option(
       '--on-ask <action>',
       choiceOf('decline', 'fail', 'ask'),
-      'Decline requests of the server that were not recorded, answer them with an error, or ask at the terminal',
+      'Decline server requests that were not recorded, answer them with an error, or ask at the terminal',
       { default: 'decline' },
     ),
   }),
@@ -314,9 +314,9 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     allow: option(
       '--allow <tools>',
       nameList,
-      'Call these tools although they are not marked as read-only (repeatable)',
+      'Call these tools even if they are not marked as read-only (repeatable)',
     ),
-    allowWrites: option('--allow-writes', switchOn, 'Call every tool'),
+    allowWrites: option('--allow-writes', switchOn, 'Call every tool, including those that may write'),
     beforeRun: option(
       '--before-run <command>',
       textValue,
@@ -328,7 +328,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     dryRun: option(
       '--dry-run',
       switchOn,
-      'Show what would be sent, and why the rest would not, without starting anything',
+      'Show which messages would be sent and why others would not, without starting anything',
       { conflicts: ['report', 'output', 'results', 'record', 'update', 'watch'] },
     ),
     report: option(

@@ -148,7 +148,7 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     permissive: option(
       '--permissive',
       switchOn,
-      'Repeat the last response if a request comes more often than it was recorded',
+      'Repeat the last response if a request is sent more often than it was recorded',
     ),
   }),
   ...inGroup('Timing and order', {
@@ -164,7 +164,7 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     order: option(
       '--order <order>',
       choiceOf('any', 'recorded'),
-      'Answer overlapping calls as they come, or in the recorded order',
+      'Answer overlapping calls as they arrive, or in the recorded order',
       { default: 'any' },
     ),
     clock: option(
@@ -187,13 +187,13 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     onClientAnswer: option(
       '--on-client-answer <policy>',
       choiceOf(...CLIENT_ANSWER_POLICIES),
-      'Report, fail or ignore responses of the client that differ from the recorded ones',
+      'Report, fail on or ignore client responses that differ from the recorded ones',
       { default: 'note' },
     ),
     leftovers: option(
       '--leftovers <policy>',
       choiceOf('fail', 'note'),
-      'Fail (exit code 1) if recorded requests never came, or only report them',
+      'Fail (exit code 1) if recorded requests were never sent, or only report them',
       { default: 'fail' },
     ),
   }),

@@ -9,7 +9,7 @@ export function print(text: string): void {
   process.stdout.write(text)
 }
 
-/** A reader may close our output early, as in `| head`, which is not an error. A full disk is one. */
+/** Ignores that a reader closes our output early, as in `| head`. Other errors, such as a full disk, are reported. */
 export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') reportError(error)
@@ -20,21 +20,21 @@ export function ignoreClosedOutput(): void {
 /** Writes a result of any length to stdout, as fast as it is read. Stops if the reader closes the output. */
 export async function printChunks(
   pieces: Iterable<string>,
-  shown: (text: string) => string = String,
+  redact: (text: string) => string = String,
 ): Promise<void> {
-  const left = new AbortController()
-  const leave = (): void => left.abort()
-  process.stdout.once('error', leave)
+  const closed = new AbortController()
+  const onError = (): void => closed.abort()
+  process.stdout.once('error', onError)
   for (const block of joinedChunks(pieces)) {
-    if (left.signal.aborted) return
-    if (!process.stdout.write(shown(block))) await waitForDrain(left.signal)
+    if (closed.signal.aborted) return
+    if (!process.stdout.write(redact(block))) await waitForDrain(closed.signal)
   }
-  process.stdout.off('error', leave)
+  process.stdout.off('error', onError)
 }
 
 const CHUNK_CHARACTERS = 1024 * 1024
 
-/** Small pieces together: each that is written by itself takes a call of the system. */
+/** Joins small pieces, because every write is a system call. */
 export function* joinedChunks(pieces: Iterable<string>): Generator<string> {
   let block: string[] = []
   let characters = 0

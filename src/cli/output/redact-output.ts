@@ -4,11 +4,11 @@ import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.t
 import type { Frame } from '../../tape/frame.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 
-/** Replaces secrets in output by placeholders, because others may see the screen and logs keep it. */
+/** Replaces secrets in output with placeholders, because others may see the screen and logs keep the output. */
 export function createOutputRedactor(allow?: readonly RegExp[]): (text: string) => string {
   let redactor: Redactor | undefined
   return (text) => {
-    redactor ??= redactorWithArguments(allow) // made when there is something to show, which most runs have not
+    redactor ??= redactorWithArguments(allow) // created on first use, because most runs show nothing
     return redactor.text(text)
   }
 }
@@ -22,7 +22,7 @@ function redactorWithArguments(allow: readonly RegExp[] | undefined): Redactor {
   return redactor
 }
 
-/** A tape without secrets, and a function for the final text: some secrets are known only after reading the whole tape. */
+/** A tape without secrets. `text` redacts the final output, because some secrets are known only after reading the whole tape. */
 interface RedactedView<Read> {
   readonly tape: Read
   readonly text: (text: string) => string
@@ -31,7 +31,7 @@ interface RedactedView<Read> {
 interface ReadableTape {
   readonly header: TapeHeader
   frames(): AsyncGenerator<Frame>
-  /** Many at once, of a tape that is read to its end. */
+  /** Returns many frames at once, from a tape that is read to its end. */
   batches?(): AsyncGenerator<readonly Frame[]>
 }
 

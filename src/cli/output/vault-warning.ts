@@ -25,6 +25,6 @@ function printVaultWarning(path: string): void {
   printNotice(`WARNING: --vault: the real values of secrets are written to ${path}; keep it to yourself`)
   if (isCommittable(path))
     printNotice(
-      `WARNING: ${path} is in a git work tree that does not ignore it: add it to .gitignore, or put it elsewhere`,
+      `WARNING: ${path} is in a git work tree that does not ignore it: add it to .gitignore, or choose another path`,
     )
 }

@@ -53,7 +53,7 @@ const OAUTH_NOTICE =
   "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
   'or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
 const REFUSED_NOTICE =
-  'the server rejected the credentials in --header (401): they may have expired, or belong to another server'
+  'the server rejected the credentials in --header (401): they may have expired or belong to another server'
 
 function onlyOnce(work: () => void): () => void {
   let isDone = false

@@ -29,7 +29,7 @@ export function redactStop(stop: Stop, screen: Pick<ReportRedactor, 'text'>): St
   return { ...stop, text: stop.text && screen.text(stop.text) }
 }
 
-/** Rejects a stepped run, before anything is started, if there is no user at a terminal, or two options would ask at once. */
+/** Rejects a stepped run before anything is started: it needs a user at a terminal, and only one option may ask questions. */
 export function requireInteractive({ onAsk }: Pick<ReplayFlags, 'onAsk'>): void {
   if (isCi()) throw steppedRefused('a stepped run needs a user at the terminal, and CI is set')
   requireTerminal(TERMINAL_NEED)

@@ -207,7 +207,7 @@ async function acceptAnswers(tape: ReplayedTape, report: Pick<ReplayReport, 'ste
   if ('close' in tape) tape.close() // an open file cannot be replaced everywhere
   const written = await rewriteMessages(tape.path, new Map(accepted.map(({ frame, text }) => [frame, text])))
   print(
-    `${written} ${written === 1 ? 'answer' : 'answers'} on ${tape.path} replaced; all other bytes are as they were\n`,
+    `${written} ${written === 1 ? 'answer' : 'answers'} on ${tape.path} replaced; all other bytes are unchanged\n`,
   )
   return changed.every((step) => acceptEffect(step) === 'all')
 }
@@ -237,7 +237,7 @@ function stepName({ frame, method, tool }: ReplayStep): string {
 }
 
 function notEnded(path: string): ReelayError {
-  const hint = 'a tape that is still being recorded, or was cut, is not changed: record it anew'
+  const hint = 'a tape that is still being recorded, or was cut, is not changed: record it again'
   return new ReelayError('TAPE_UNWRITABLE', `${path} has no end`, { hint })
 }
 
@@ -266,6 +266,6 @@ const IS_WINDOWS = process.platform === 'win32'
 
 function beforeRunFailed(line: string, why: string): ReelayError {
   return new ReelayError('BEFORE_RUN_FAILED', `--before-run ${JSON.stringify(line)} ${why}`, {
-    hint: 'run the line by hand; nothing was sent, because the world may not be as the recording found it',
+    hint: 'run the command by hand; nothing was sent, because the initial state may differ from the recording',
   })
 }

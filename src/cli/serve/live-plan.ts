@@ -3,14 +3,14 @@ import { usageError } from '../options/option.ts'
 import { headerRecord } from '../options/option-types.ts'
 import type { UpstreamTarget } from '../../serve/upstream/upstream.ts'
 
-/** When a run records the live server: once to make the tape, for new requests, never, or always. */
+/** When a run records the live server: `once` if there is no tape, for new requests, never, or always. */
 export type LiveMode = 'once' | 'new-episodes' | 'none' | 'all'
 
 export const LIVE_MODES: readonly LiveMode[] = ['once', 'new-episodes', 'none', 'all']
 
 export interface LivePlanInput {
-  readonly mode?: LiveMode
-  readonly onMiss?: 'error' | 'passthrough'
+  readonly mode?: LiveMode | undefined
+  readonly onMiss?: 'error' | 'passthrough' | undefined
   /** The live server. */
   readonly target: UpstreamTarget | undefined
   readonly isTapeThere: boolean
@@ -26,12 +26,12 @@ export type LivePlan = (
 ) & { readonly warning?: string }
 
 /** In CI, a run uses the live server only if the command line says so, and then with a warning. */
-export function planLiveServer(wishes: LivePlanInput): LivePlan {
-  const { onMiss, isTapeThere } = wishes
-  const mode = effectiveMode(wishes)
-  if (mode === 'none') return { kind: 'replay', ...notRecordedWarning(wishes) }
-  const target = requireLiveTarget(wishes, mode ?? 'passthrough')
-  const warning = ciWarning(wishes)
+export function planLiveServer(input: LivePlanInput): LivePlan {
+  const { onMiss, isTapeThere } = input
+  const mode = effectiveMode(input)
+  if (mode === 'none') return { kind: 'replay', ...notRecordedWarning(input) }
+  const target = requireLiveTarget(input, mode ?? 'passthrough')
+  const warning = ciWarning(input)
   if (mode === 'all' || (!isTapeThere && mode !== undefined)) return { kind: 'record', target, ...warning }
   if (mode === 'once') return { kind: 'replay' }
   const learns = mode === 'new-episodes'
@@ -40,7 +40,7 @@ export function planLiveServer(wishes: LivePlanInput): LivePlan {
     : { kind: 'replay' }
 }
 
-/** The default depends on the rest: passthrough needs no mode, and a live server alone is recorded once. */
+/** The default depends on other options: passthrough needs no mode, and otherwise a live server is recorded once. */
 function effectiveMode({ mode, onMiss, target, isCi }: LivePlanInput): LiveMode | undefined {
   if (mode === 'none' && onMiss === 'passthrough')
     throw usageError('--mode none and --on-miss passthrough contradict each other', 'leave one of them out')
@@ -55,17 +55,17 @@ function notRecordedWarning({ mode, target, isTapeThere }: LivePlanInput): { rea
   return isByCi ? { warning: 'CI is set, so nothing is recorded; --mode once records anyway' } : {}
 }
 
-function requireLiveTarget({ target }: LivePlanInput, wish: string): UpstreamTarget {
+function requireLiveTarget({ target }: LivePlanInput, mode: string): UpstreamTarget {
   if (target !== undefined) return target
   throw usageError(
-    `${wish} needs a live server`,
+    `${mode} needs a live server`,
     'give its command after --, as in: -- node server.js; or its --url',
   )
 }
 
 function ciWarning({ mode, onMiss, isCi }: LivePlanInput): { readonly warning?: string } {
-  const wish = mode === undefined ? `--on-miss ${onMiss}` : `--mode ${mode}`
-  return isCi ? { warning: `CI is set, and ${wish} lets this run use the live server` } : {}
+  const option = mode === undefined ? `--on-miss ${onMiss}` : `--mode ${mode}`
+  return isCi ? { warning: `CI is set, and ${option} lets this run use the live server` } : {}
 }
 
 /** The live server that the user named, if any. */

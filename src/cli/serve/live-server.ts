@@ -20,12 +20,12 @@ import { replaceTapeIfAnswered } from '../../store/file/rewrite.ts'
 import { pickLabels } from '../../tape/header.ts'
 import { turnStoreOf } from '../../tape/turns.ts'
 
-/** The live server behind a tape. */
+/** Opens the live server that answers requests which are not on the tape. */
 export function openPassthrough(
   { target, learns }: LivePlan & { kind: 'passthrough' },
   { tape, secrets }: Pick<ServeOptions, 'tape' | 'secrets'>,
 ): PassthroughServer {
-  printServeWarning('what is not on the tape goes to the live server')
+  printServeWarning('requests that are not on the tape are passed to the live server')
   const open = upstreamLink(target, turnStoreOf(tape.turns))
   return new PassthroughServer({
     open,
@@ -55,22 +55,22 @@ export interface LiveRecordingOptions {
   readonly target: UpstreamTarget
   /** Name of the server on the tape. */
   readonly server: string | undefined
-  /** Where clients find the live server; on stdin and stdout if nowhere else. */
+  /** The addresses on which clients reach the live server; without any, it is served on stdin and stdout. */
   readonly addresses: ServeAddresses
-  /** Values that are secret because the user says so. */
+  /** Values that the user declared secret. */
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
 }
 
 /** Serves and records the live server. An existing tape is replaced only by a complete new one. Returns the exit code. */
-export async function recordLiveServer(anew: LiveRecordingOptions): Promise<number> {
-  const { path, addresses, signal } = anew
+export async function recordLiveServer(options: LiveRecordingOptions): Promise<number> {
+  const { path, addresses, signal } = options
   const tape = existsSync(path) ? `${path}.${process.pid}.new` : path
   const isOverHttp = addresses.http !== undefined || addresses.sse !== undefined
   printServeNote(`recording the live server to ${path}`)
   const { code, frames, loss } = isOverHttp
-    ? { code: 0, ...(await recordOverHttp(anew, tape)) }
-    : await recordOnStdio(anew, tape)
+    ? { code: 0, ...(await recordOverHttp(options, tape)) }
+    : await recordOnStdio(options, tape)
   if (loss !== undefined && frames > 0) printServeNote(`the tape is incomplete: ${loss.why}; it is ${tape}`)
   else if (existsSync(tape) && (await replaceTapeIfAnswered(tape, path)))
     printServeNote(`recorded ${frames} frames to ${path}`)
@@ -85,16 +85,16 @@ type LiveRecordingResult = Pick<RecordingSummary, 'frames' | 'loss'> & { readonl
 
 /** Opens a separate link to the live server for each client. Each link is a connection on the tape. */
 async function recordOverHttp(
-  anew: LiveRecordingOptions,
+  options: LiveRecordingOptions,
   tape: string,
 ): Promise<Omit<LiveRecordingResult, 'code'>> {
-  const { target, addresses, secrets, signal } = anew
+  const { target, addresses, secrets, signal } = options
   const recording = new Recording({ tape, redact: { values: secrets } })
-  const link = linkOptionsFor(anew)
+  const link = linkOptionsFor(options)
   const open = upstreamLink(target, turnStoreOf([]))
   const served = await serveHttp({
     ...addresses,
-    tape: emptyTape(anew, link),
+    tape: emptyTape(options, link),
     upstream: () => {
       const taped = recording.link(link)
       return new Passthrough({ open, isAlone: true, onMessage: (dir, text) => taped.text(dir, text) })
@@ -125,7 +125,7 @@ function linkOptionsFor({ target, server }: LiveRecordingOptions): RecordedLinkO
   return { server: server ?? serverNameFromUrl(url), info: { transport: 'http', url: url.href }, headers }
 }
 
-/** As `reelay record` does it. */
+/** Records the session on stdin and stdout, like `reelay record`. */
 async function recordOnStdio(
   { target, server, secrets, signal }: LiveRecordingOptions,
   tape: string,

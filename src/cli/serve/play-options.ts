@@ -58,7 +58,7 @@ export async function readServeSecrets({ secret, secrets }: ServeFlags): Promise
   return readSecretValues({ ...(secret && { secret }), ...(secrets !== undefined && { secrets }) })
 }
 
-/** The clock that a run asks for the time; by default the system clock. */
+/** The clock of a run with a fixed time. Without one, a run uses the system clock. */
 export function fixedClock(
   clock: ClockFlag | undefined,
   { started }: { readonly started: string },
@@ -87,9 +87,9 @@ export function describeMatchSettings(
 }
 
 function describeSettingsFile({ match, rules }: MatchSettings, path: string): readonly string[] {
-  const said = [
+  const parts = [
     ...(match === undefined ? [] : [`strategy ${match}`]),
     ...(rules.length === 0 ? [] : [`${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`]),
   ]
-  return said.length === 0 ? [] : [`matching: ${said.join(' and ')} from ${path}`]
+  return parts.length === 0 ? [] : [`matching: ${parts.join(' and ')} from ${path}`]
 }

@@ -26,7 +26,7 @@ import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** Serves tapes until their clients have left, or a signal comes. `words` are the options that suggested commands repeat. */
+/** Serves tapes until their clients have left or a signal arrives. `words` are the options that suggested commands repeat. */
 export async function serveTapes(
   requested: readonly RequestedTape[],
   { flags, words, plan }: { flags: ServeFlags; words: readonly string[]; plan: PlayPlan },

@@ -21,7 +21,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
   usage: '[options] [tape...] [-- <live server command…>]',
   arguments: {
     '[tape...]':
-      'Tape name, or path of a tape file; over HTTP several, each on its own port. Without one, the tapes in the project config',
+      'Tape name, or path of a tape file; several over HTTP, each on its own port (default: the tapes in the project config)',
   },
   options: SERVE_OPTIONS,
   common: ['http', 'server', 'url', 'header', 'onMiss', 'mode', 'match', 'ignore', 'pace', 'faults'],
@@ -35,31 +35,29 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
     const { mode, onMiss, server } = flags
     checkServeUsage({ ...flags, names, isLive: (target ?? mode ?? onMiss) !== undefined })
     const path = resolveTape(names[0] ?? '')
-    const wishes = { target, ...(mode && { mode }), ...(onMiss && { onMiss }) }
-    const plan = planLiveServer({ ...wishes, isTapeThere: existsSync(path), isCi: isCi() })
+    const plan = planLiveServer({ mode, onMiss, target, isTapeThere: existsSync(path), isCi: isCi() })
     if (plan.warning !== undefined) printServeWarning(plan.warning)
     const requested = requestedTapes(names, flags)
     if (plan.kind !== 'record') return serveTapes(requested, { flags, words: repeated, plan })
     const { recordLiveServer } = await import('./live-server.ts')
-    const signal = abortOnSignals()
     process.exitCode = await recordLiveServer({
       path,
       target: plan.target,
       server,
       addresses: requested[0] ?? {},
       secrets: await readServeSecrets(flags),
-      signal,
+      signal: abortOnSignals(),
     })
   },
 })
 
-/** The words of a command line: tapes before `--`, the command of a live server after it. */
+/** The arguments of a command line: tapes before `--`, the command of a live server after it. */
 interface ServeArguments {
   readonly names: readonly string[]
   readonly command: readonly string[]
 }
 
-/** Commander drops the `--` and returns all words in a row. */
+/** Commander drops the `--` and returns the words before and after it as one list. */
 function splitServeArguments(words: readonly string[], argv: readonly string[]): ServeArguments {
   const cut = argv.indexOf('--')
   const tapes = cut < 0 ? words.length : words.length - (argv.length - cut - 1)
@@ -96,11 +94,11 @@ function configTapes(flags: ServeFlags, given: GivenOptions): readonly Requested
       'no tape is given, and the project config lists none',
       'run reelay serve <tape>, or add a section "serve" to reelay.config.yaml: docs/reference/config.md',
     )
-  const odd = NAMED_TAPE_OPTIONS.find((name) => given[name] !== undefined)
-  if (odd !== undefined)
+  const unusable = NAMED_TAPE_OPTIONS.find((name) => given[name] !== undefined)
+  if (unusable !== undefined)
     throw usageError(
-      `${longFlag(SERVE_OPTIONS[odd].flag ?? odd)} needs a tape on the command line`,
-      `${config.file} says how the tapes of the project are served`,
+      `${longFlag(SERVE_OPTIONS[unusable].flag ?? unusable)} needs a tape on the command line`,
+      `the tapes in ${config.file} are served as its section "serve" says`,
     )
   return readServeSection(section, dirname(config.file))
 }
@@ -115,7 +113,7 @@ export function readServeSection(section: Setting, folder: string): readonly Req
   return entries.map((entry) => readTapeEntry(entry, folder))
 }
 
-/** A text alone is a tape on a free port. */
+/** An entry is the name of a tape, which gets a free port, or a map. */
 function readTapeEntry(entry: Setting, folder: string): RequestedTape {
   if (typeof entry.value === 'string') return { name: readTapePath(entry, folder), http: {} }
   const { tape, server, http, sse } = entry.members(['tape', 'server', 'http', 'sse'])

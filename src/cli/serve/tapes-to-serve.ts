@@ -9,7 +9,7 @@ import type { Tape } from '../../store/file/read.ts'
 import { turnStoreOf, type TurnKind } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** Where one tape is served over HTTP; nowhere means on stdin and stdout. */
+/** The addresses of one tape over HTTP. A tape without any is served on stdin and stdout. */
 export interface ServeAddresses {
   readonly http?: Partial<ListenAddress>
   readonly sse?: Partial<ListenAddress>
@@ -43,7 +43,7 @@ function addressFor(given: ListenAddress | true, at: number): Partial<ListenAddr
 /** An opened tape with its problems and the options to serve it with. */
 export interface TapeToServe extends ServeOptions {
   readonly tape: PlayableTape & Pick<Tape, 'ended' | 'problems'>
-  /** How requests are matched, where it is not by default. */
+  /** Lines that name the files whose settings change how requests are matched. */
   readonly matching: readonly string[]
 }
 
@@ -54,11 +54,11 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
   const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
   const { revision, version } =
     servers.map((server) => revisionOfServer(turns, server)).find((found) => found.revision) ?? {}
-  const spoken =
+  const protocol =
     revision === undefined
       ? 'era unknown'
       : [revision.era, version].filter((word) => word !== undefined).join(' ')
-  printServeNote(`${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${spoken}`)
+  printServeNote(`${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${protocol}`)
   const { problems, ended } = tape
   const shown = createReportRedactor()
   for (const { line, why } of problems.slice(0, MAX_WARNINGS))
