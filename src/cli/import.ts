@@ -11,7 +11,7 @@ import { fileValue, switchOff, textValue } from './options/option-types.ts'
 import { vaultOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
-import { warnAboutVault } from './output/vault-warning.ts'
+import { warnAboutVault } from './record/record-output.ts'
 
 interface ImportFlags {
   readonly format?: string

@@ -28,7 +28,7 @@ async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // rejects an invalid name before anything is started
   if (args.redact !== false && args.redact.vault !== undefined)
-    (await import('./output/vault-warning.ts')).warnAboutVault(args)
+    (await import('./record/record-output.ts')).warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
   if (args.kind === 'bridge') return (await import('./record/record-bridge.ts')).runBridgeRecording(args)
   const { runForwardRecording, runUrlRecording } = await import('./record/record-proxy.ts')

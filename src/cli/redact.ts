@@ -5,7 +5,7 @@ import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/
 import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
 import { print } from './output/print.ts'
 import { withTerminal, type AskQuestion } from './output/terminal.ts'
-import { warnAboutCopyVault } from './output/vault-warning.ts'
+import { warnAboutCopyVault } from './record/record-output.ts'
 import { mergeRuleChanges, type RedactionRuleChanges, exactPattern } from '../redact/rule-set.ts'
 import { findSecretOccurrences, type SecretOccurrence } from '../share/find-secrets.ts'
 import {

@@ -1,7 +1,7 @@
 import { tokenPrefixes } from './rules/index.ts'
 import { looksRandom } from './value-checks.ts'
 
-/** Replaces a value by a placeholder: always the same one, of the same shape, and not traceable without the key. */
+/** Replaces a value with a placeholder of the same shape. It is always the same one, and cannot be traced back without the key. */
 export class Placeholders {
   readonly #tokens: TokenGenerator
   readonly #byValue = new Map<string, string>()

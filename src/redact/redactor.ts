@@ -17,8 +17,7 @@ export interface RedactorOptions {
 }
 
 /**
- * Replaces secrets by placeholders. It learns: a value that was found to be secret once is replaced in all later texts, in any
- * encoding.
+ * Replaces secrets with placeholders. A value that was once found to be secret is replaced in all later texts, in any encoding.
  */
 export class Redactor {
   /** The names of the rules and of the key on a tape. */
@@ -78,7 +77,7 @@ export class Redactor {
 
   /** Redacts a value whose name may suggest a secret. */
   named(name: string, value: string): string {
-    return applyReplacements(value, this.#namedEdits(name, value))
+    return applyReplacements(value, this.#scanner.findInNamed(name, value))
   }
 
   /** Replaces a value that is known to be secret. */
@@ -147,11 +146,7 @@ export class Redactor {
     return isPlausibleSecret(value) ? this.secret(value) : this.text(value)
   }
 
-  #namedEdits(name: string, value: string): readonly TextReplacement[] {
-    return this.#scanner.findInNamed(name, value)
-  }
-
-  /** In a URL only the password is secret. In a key of several lines each line is. */
+  /** Learns only the password of a URL, and each line of a key with several lines. */
   #learnVariable(value: string): void {
     if (value.includes('://')) return void this.#scanner.findInText(value)
     this.learn(value)

@@ -46,15 +46,15 @@ export function redactionRuleSet({
   email = false,
 }: RedactionRuleChanges = {}): RedactionRuleSet {
   const isOn = ({ name }: RedactionRule): boolean => !off.includes(name)
-  const asked = email ? [EMAIL_RULE] : []
+  const emailRules = email ? [EMAIL_RULE] : []
   let all: readonly RedactionRule[] | undefined
   const changes = rules.length + off.length + fields.length + allow.length
   return {
     name: [RULES_NAME, ...(email ? ['email'] : []), ...(changes > 0 ? ['project'] : [])].join('+'),
     get rules() {
-      return (all ??= [...rules, ...defaultRules(), ...asked].filter(isOn))
+      return (all ??= [...rules, ...defaultRules(), ...emailRules].filter(isOn))
     },
-    added: [...rules, ...asked].filter(isOn),
+    added: [...rules, ...emailRules].filter(isOn),
     fields,
     allow,
   }
@@ -66,18 +66,13 @@ export function nameSpellings(name: string): readonly string[] {
   return [...new Set([name, ...['', '_', '-'].map((joint) => words.join(joint))])]
 }
 
-/** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
-export function normalizeName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
-}
-
 /** Parses a pattern: `/…/i`, or its source alone. */
 export function parsePattern(text: string): RegExp {
   const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
   return new RegExp(source, flags)
 }
 
-/** Parses a value: between slashes it is a pattern, otherwise it stands for itself. */
+/** Parses a value: a pattern if it is between slashes, otherwise a text that is matched exactly. */
 export function parseValuePattern(text: string): RegExp {
   return PATTERN_SYNTAX.test(text) ? parsePattern(text) : exactPattern(text)
 }

@@ -6,10 +6,9 @@ import {
   type TextReplacement,
 } from '../json/find-replace.ts'
 import { findAssignedSecrets, isSecretValue } from './assignments.ts'
-import { normalizeName } from './rule-set.ts'
+import { normalizeName, judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
-import { judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import type { SecretValues } from './secret-values.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 

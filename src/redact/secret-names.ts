@@ -8,9 +8,14 @@ export type NameVerdict = 'secret' | 'maybe' | 'no'
 export function judgeName(name: string): NameVerdict {
   const known = verdictCache.get(name)
   if (known !== undefined) return known
-  const verdict = judgeNormalizedName(name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase())
+  const verdict = judgeNormalizedName(normalizeName(name))
   if (verdictCache.size < MAX_CACHED_NAMES) verdictCache.set(name, verdict)
   return verdict
+}
+
+/** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
+export function normalizeName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }
 
 const verdictCache = new Map<string, NameVerdict>()

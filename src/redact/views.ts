@@ -70,7 +70,7 @@ function blockView(block: string, index: number, bytes: Uint8Array): DecodedView
   }
 }
 
-/** Pads if the source was padded, or if its length needed no padding: padding does no harm. */
+/** Pads if the source was padded, or if its length needed no padding, because padding does no harm. */
 function padLike(encoded: string, run: string, skip: number): string {
   const wasPadded = run.endsWith('=') || (run.length - skip) % 4 === 0
   return wasPadded ? encoded.padEnd(Math.ceil(encoded.length / 4) * 4, '=') : encoded

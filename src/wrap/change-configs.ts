@@ -27,10 +27,10 @@ interface ConfigChange<Note> {
 
 /** Plans and applies a change to the selected entries of every config. A config that is refused does not stop the others. */
 export function changeConfigs<Note>(
-  looked: readonly ConfigOpenResult[],
+  opened: readonly ConfigOpenResult[],
   change: ConfigChange<Note>,
 ): WrapResult {
-  const results = looked.map((each) => {
+  const results = opened.map((each) => {
     if (each.kind === 'refused') return refusedResult(each.target, each.error)
     try {
       return changeConfig(each, change)
@@ -75,16 +75,16 @@ export type ServerSelection = readonly string[] | 'all'
 /** Rejects a name that no config contains, before anything is written. */
 export function requireServers(
   servers: ServerSelection,
-  looked: readonly ConfigOpenResult[],
+  opened: readonly ConfigOpenResult[],
   alsoKnown: readonly string[] = [],
 ): void {
-  const found = looked
+  const found = opened
     .flatMap((each) => (each.kind === 'open' ? each.entries : []))
     .map(({ server }) => server)
   const missing =
     servers === 'all' ? [] : servers.filter((name) => !found.includes(name) && !alsoKnown.includes(name))
   if (missing.length === 0) return
-  const files = looked.map(({ target }) => target.file)
+  const files = opened.map(({ target }) => target.file)
   const names = missing.map((name) => JSON.stringify(name)).join(', ')
   const places =
     files.length === 0 ? 'no config file of a supported client exists' : `looked in ${files.join(', ')}`

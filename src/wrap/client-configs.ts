@@ -31,21 +31,21 @@ export function selectConfigTargets({ where, client, file }: ConfigSelection): r
   const clients = client === undefined ? WRAPPABLE_CLIENTS : [findClient(client)]
   if (file !== undefined) return [targetForFile(resolve(where.cwd, file), clients, where)]
   return mergeTargets(
-    clients.flatMap((each) => each.configLocations(where).map((spot) => ({ client: each, ...spot }))),
+    clients.flatMap((each) => each.configLocations(where).map((location) => ({ client: each, ...location }))),
   )
 }
 
 /** Like `selectConfigTargets`, plus every file with an entry that was wrapped from elsewhere. */
 export function selectTargetsWithWrapped(
-  choice: ConfigSelection,
-  memory: readonly WrappedEntry[],
+  selection: ConfigSelection,
+  entries: readonly WrappedEntry[],
 ): readonly ConfigTarget[] {
-  const chosen = selectConfigTargets(choice)
-  const files = choice.file === undefined ? undefined : chosen.map(({ file }) => realConfigPath(file))
-  const remembered = memory.flatMap(({ client: name, file, root }) => {
+  const chosen = selectConfigTargets(selection)
+  const files = selection.file === undefined ? undefined : chosen.map(({ file }) => realConfigPath(file))
+  const remembered = entries.flatMap(({ client: name, file, root }) => {
     const client = WRAPPABLE_CLIENTS.find((each) => each.name === name)
-    const isMeant = files?.includes(file) ?? (choice.client ?? name) === name
-    return client !== undefined && isMeant ? [{ client, file, roots: [root] }] : []
+    const isSelected = files?.includes(file) ?? (selection.client ?? name) === name
+    return client !== undefined && isSelected ? [{ client, file, roots: [root] }] : []
   })
   return mergeTargets([...chosen, ...remembered])
 }
@@ -78,8 +78,8 @@ function targetForFile(
       hint: 'leave out --file to search the default locations of the clients',
     })
   for (const client of clients) {
-    const spot = client.configLocations(where).find((each) => realConfigPath(each.file) === config.path)
-    if (spot !== undefined) return { client, ...spot }
+    const location = client.configLocations(where).find((each) => realConfigPath(each.file) === config.path)
+    if (location !== undefined) return { client, ...location }
   }
   return { file, ...detectClient(file, config.text, clients) }
 }

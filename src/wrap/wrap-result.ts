@@ -6,7 +6,7 @@ interface OutcomeLocation {
   readonly file: string
 }
 
-/** What happened to one entry, or to a file that was refused as a whole. */
+/** The outcome for one entry, or for a file that was refused as a whole. */
 export type WrapOutcome =
   /** Through a `bridge` if the server is at a URL. */
   | (OutcomeLocation & {
@@ -29,7 +29,7 @@ export type WrapOutcome =
       readonly hint: string | null
     })
 
-/** What `wrap` or `unwrap` did, or would do in a dry run. */
+/** The result of `wrap` or `unwrap`, or in a dry run the result that it would have. */
 export interface WrapResult {
   readonly dryRun: boolean
   readonly outcomes: readonly WrapOutcome[]
@@ -46,7 +46,7 @@ export function wrapExitCode({ outcomes }: WrapResult, servers: readonly string[
   return servers.every((server) => names.includes(server)) ? 0 : 1
 }
 
-/** Formats what `wrap` or `unwrap` did, one line per entry. A dry run shows the diff first. */
+/** Formats a result, one line per entry. A dry run shows the diff first. */
 export function formatWrapResult({ dryRun, outcomes, diffs }: WrapResult): string {
   const lines = outcomes.map((outcome) => escapeControlChars(outcomeLine(outcome, dryRun)))
   if (lines.length === 0) lines.push('nothing to do: no server is wrapped')

@@ -47,14 +47,14 @@ export interface WrapOptions extends ConfigSelection {
 
 /** Puts the recorder before the named servers, in every config that contains them. */
 export function wrapServers(options: WrapOptions): WrapResult {
-  const looked = openClientConfigs(selectConfigTargets(options))
-  requireServers(options.servers, looked)
-  const memory = new WrappedEntryStore(homeFolder(options.where.env))
-  return changeConfigs<WrappedEntry>(looked, {
+  const opened = openClientConfigs(selectConfigTargets(options))
+  requireServers(options.servers, opened)
+  const store = new WrappedEntryStore(homeFolder(options.where.env))
+  return changeConfigs<WrappedEntry>(opened, {
     servers: options.servers,
     dryRun: options.dryRun,
     plan: (open, entry) => planWrap(open, entry, options),
-    apply: (open, plan, text) => applyWrap(open, plan, { text, memory }),
+    apply: (open, plan, text) => applyWrap(open, plan, { text, store }),
   })
 }
 
@@ -102,16 +102,16 @@ function editsForEntry(
 function applyWrap(
   { config, entries }: OpenConfig,
   { edits, notes }: ConfigChangePlan<WrappedEntry>,
-  { text, memory }: { readonly text: string; readonly memory: WrappedEntryStore },
+  { text, store }: { readonly text: string; readonly store: WrappedEntryStore },
 ): void {
   if (edits.length === 0) return
   const isPartlyWrapped = entries.some(({ link }) => parseWrappedCommand(link) !== undefined)
   if (!isPartlyWrapped || !existsSync(configBackupPath(config))) writeConfigBackup(config)
-  memory.add(notes)
+  store.add(notes)
   try {
     writeClientConfig(config, text)
   } catch (error) {
-    memory.remove(notes)
+    store.remove(notes)
     throw error
   }
 }
@@ -138,17 +138,17 @@ export interface UnwrapOptions extends ConfigSelection {
 /** Removes the recorder, byte for byte if the original is known. */
 export function unwrapServers(options: UnwrapOptions): WrapResult {
   const { servers, dryRun } = options
-  const memory = new WrappedEntryStore(homeFolder(options.where.env))
-  const looked = openClientConfigs(selectTargetsWithWrapped(options, memory.entries))
-  const remembered = memory.entries.map(({ server }) => server)
-  requireServers(servers, looked, remembered)
-  const result = changeConfigs<WrappedEntryKey>(looked, {
+  const store = new WrappedEntryStore(homeFolder(options.where.env))
+  const opened = openClientConfigs(selectTargetsWithWrapped(options, store.entries))
+  const remembered = store.entries.map(({ server }) => server)
+  requireServers(servers, opened, remembered)
+  const result = changeConfigs<WrappedEntryKey>(opened, {
     servers,
     dryRun,
-    plan: (open, entry) => planUnwrap(open, entry, memory),
-    apply: (open, plan, text) => applyUnwrap(open, plan, { text, memory }),
+    plan: (open, entry) => planUnwrap(open, entry, store),
+    apply: (open, plan, text) => applyUnwrap(open, plan, { text, store }),
   })
-  const outcomes = [...result.outcomes, ...forgetMissingEntries(options, looked, memory)]
+  const outcomes = [...result.outcomes, ...forgetMissingEntries(options, opened, store)]
   // When all servers are selected, those that were never wrapped are not listed.
   return { ...result, outcomes: outcomes.filter(({ kind }) => servers !== 'all' || kind !== 'not-wrapped') }
 }
@@ -156,12 +156,12 @@ export function unwrapServers(options: UnwrapOptions): WrapResult {
 function planUnwrap(
   { target, config }: OpenConfig,
   entry: LocatedConfigEntry,
-  memory: WrappedEntryStore,
+  store: WrappedEntryStore,
 ): ConfigChangePlan<WrappedEntryKey> {
   const { server, root, link } = entry
   const place = { client: target.client.name, file: target.file, server }
   const key = { file: config.path, root, server }
-  const remembered = memory.find(key)
+  const remembered = store.find(key)
   if (link.kind !== 'command' || parseWrappedCommand(link) === undefined) {
     const kind = remembered === undefined ? 'not-wrapped' : 'forgotten'
     return { outcomes: [{ kind, ...place }], edits: [], notes: [key] }
@@ -197,28 +197,28 @@ function inferEdits(
 function applyUnwrap(
   { config }: OpenConfig,
   { edits, notes }: ConfigChangePlan<WrappedEntryKey>,
-  { text, memory }: { readonly text: string; readonly memory: WrappedEntryStore },
+  { text, store }: { readonly text: string; readonly store: WrappedEntryStore },
 ): void {
   if (edits.length > 0) {
     writeClientConfig(config, text)
     removeRedundantBackup(config, text)
   }
-  memory.remove(notes)
+  store.remove(notes)
 }
 
 /** Drops entries whose server or config file no longer exists. */
 function forgetMissingEntries(
   options: UnwrapOptions,
-  looked: readonly ConfigOpenResult[],
-  memory: WrappedEntryStore,
+  opened: readonly ConfigOpenResult[],
+  store: WrappedEntryStore,
 ): readonly WrapOutcome[] {
   const { client, file, servers } = options
   if (file !== undefined) return []
-  const gone = memory.entries
+  const gone = store.entries
     .filter((entry) => (client ?? entry.client) === entry.client)
     .filter(({ server }) => servers === 'all' || servers.includes(server))
-    .filter((entry) => !looked.some((each) => mayContain(each, entry)))
-  if (!options.dryRun) memory.remove(gone)
+    .filter((entry) => !opened.some((each) => mayContain(each, entry)))
+  if (!options.dryRun) store.remove(gone)
   return gone.map(({ client: name, file: path, server }) => ({
     kind: 'forgotten',
     client: name,
@@ -227,8 +227,8 @@ function forgetMissingEntries(
   }))
 }
 
-function mayContain(looked: ConfigOpenResult, key: WrappedEntryKey): boolean {
-  if (looked.kind === 'refused') return realConfigPath(looked.target.file) === key.file
-  const file = looked.config.path
-  return looked.entries.some(({ root, server }) => isSameEntry({ file, root, server }, key))
+function mayContain(opened: ConfigOpenResult, key: WrappedEntryKey): boolean {
+  if (opened.kind === 'refused') return realConfigPath(opened.target.file) === key.file
+  const file = opened.config.path
+  return opened.entries.some(({ root, server }) => isSameEntry({ file, root, server }, key))
 }

@@ -30,7 +30,7 @@ export function buildDefaultImage(): PrefilterImage {
 
 /**
  * A digest of everything that decides which values the default rules replace. If it changes, `npm run patterns` gives the rules
- * a new name, so that a tape tells which rules redacted it. Functions count only by their presence.
+ * a new name, so that a tape says which rules redacted it. Functions count only by their presence.
  */
 export function digestDefaultRules(): string {
   const rules = defaultRules().map((rule) => ({

@@ -190,7 +190,7 @@ export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isValueNe
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
 
-/** What a rule can require after its keyword. */
+/** The texts that a rule can require after its keyword. */
 export type KeywordContext = 'long-word' | 'userinfo' | 'password-like' | 'password-option'
 
 const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {

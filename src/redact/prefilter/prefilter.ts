@@ -1,6 +1,6 @@
 /**
  * Decides quickly whether a text can contain a secret. Most texts contain none, and should cost next to nothing. At every second
- * byte a table tells whether this byte and the next two can be part of a pattern. Three of any four bytes of a pattern are
+ * byte a table says whether this byte and the next two can be part of a pattern. Three of any four bytes of a pattern are
  * covered in this way, and at least two bytes of a pattern of three.
  */
 export class SecretPrefilter {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-/** What determines where a client keeps its config. */
+/** The facts that determine where a client keeps its config. */
 export interface UserEnvironment {
   readonly platform: NodeJS.Platform
   readonly env: NodeJS.ProcessEnv

@@ -38,7 +38,7 @@ export interface ConfigMember {
   readonly form: 'inline' | 'line' | 'table'
   /** The members of a table value that can be edited. */
   readonly inside?: readonly ConfigMember[]
-  /** Whether this is one of several dotted keys that form a table, as in `headers.a = 1` and `headers.b = 2`. */
+  /** True for one of several dotted keys that form a table, as in `headers.a = 1` and `headers.b = 2`. */
   readonly isDotted?: true
 }
 
@@ -57,7 +57,7 @@ export interface ConfigFormat {
   readEntries(text: string, root: ServerTablePath): readonly ConfigEntry[]
   /** Key of an entry's HTTP headers in this language. */
   readonly headersKey: string
-  /** Whether headers can be read from the client's environment variables. */
+  /** True if headers can be read from the client's environment variables. */
   readonly supportsHeaderVariables: boolean
   /** Formats a string in this language. */
   readonly quote: (value: string) => string
@@ -71,7 +71,7 @@ export interface ConfigFormat {
   ) => string
 }
 
-/** Where and why a text cannot be parsed. */
+/** The text cannot be parsed. Says where and why. */
 export class ConfigSyntaxError extends Error {
   readonly line: number
   readonly column: number

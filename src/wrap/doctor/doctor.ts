@@ -66,23 +66,23 @@ export async function runDoctor(
   where: UserEnvironment,
   { probeTimeoutMs = PROBE_TIMEOUT_MS }: DoctorOptions = {},
 ): Promise<DoctorReport> {
-  const memory = new WrappedEntryStore(homeFolder(where.env))
-  const looked = openClientConfigs(selectTargetsWithWrapped({ where }, memory.entries))
+  const store = new WrappedEntryStore(homeFolder(where.env))
+  const opened = openClientConfigs(selectTargetsWithWrapped({ where }, store.entries))
   const timeoutMs = probeTimeoutMs === 'never' ? undefined : probeTimeoutMs
-  const context = { memory, where, timeoutMs, recorderChecks: new Map() }
-  const open = looked.filter((each) => each.kind === 'open')
+  const context = { store, where, timeoutMs, recorderChecks: new Map() }
+  const open = opened.filter((each) => each.kind === 'open')
   const checked = await Promise.all(open.map((each) => checkEntries(each, context)))
   const entries = checked.flat()
-  entries.push(...memory.entries.filter((entry) => isStaleEntry(entry, looked)).map(staleEntry))
+  entries.push(...store.entries.filter((entry) => isStaleEntry(entry, opened)).map(staleEntry))
   const folder = tapeFolder(where.env)
   const tapes = { folder, findings: checkTapeFolder(folder, where.platform) }
-  const configs = looked.map(describeConfig)
+  const configs = opened.map(describeConfig)
   const healthy = [...configs, ...entries, tapes].every(({ findings }) => findings.length === 0)
   return { configs, entries, tapes, healthy }
 }
 
 interface CheckContext {
-  readonly memory: WrappedEntryStore
+  readonly store: WrappedEntryStore
   readonly where: UserEnvironment
   readonly timeoutMs: ProbeTimeout
   readonly recorderChecks: RecorderCheckCache
@@ -100,10 +100,10 @@ async function checkEntries(open: OpenConfig, context: CheckContext): Promise<re
 async function checkEntry(
   { target, config }: OpenConfig,
   entry: LocatedConfigEntry,
-  { command, memory, where, timeoutMs, recorderChecks }: CheckContext & { readonly command: WrappedCommand },
+  { command, store, where, timeoutMs, recorderChecks }: CheckContext & { readonly command: WrappedCommand },
 ): Promise<DoctorEntry> {
   const { root, server } = entry
-  const remembered = memory.find({ file: config.path, root, server })
+  const remembered = store.find({ file: config.path, root, server })
   const tape = command.tape ?? null
   const bridged = readBridgedServer(entry, where.env)
   const [recorder, remote, recorded] = await Promise.all([
@@ -153,8 +153,8 @@ function notRememberedFinding(server: string): DoctorFinding {
 }
 
 /** Listed as wrapped, but the config no longer contains the wrapper, or no longer exists. */
-function isStaleEntry(entry: WrappedEntry, looked: readonly ConfigOpenResult[]): boolean {
-  return !looked.some((each) => {
+function isStaleEntry(entry: WrappedEntry, opened: readonly ConfigOpenResult[]): boolean {
+  return !opened.some((each) => {
     if (each.kind === 'refused') return realConfigPath(each.target.file) === entry.file
     const file = each.config.path
     return each.entries.some(
@@ -180,12 +180,12 @@ function staleEntry({ client, file, server, since, tape }: WrappedEntry): Doctor
   }
 }
 
-function describeConfig(looked: ConfigOpenResult): DoctorConfig {
-  const { client, file } = looked.target
+function describeConfig(opened: ConfigOpenResult): DoctorConfig {
+  const { client, file } = opened.target
   const place = { client: client.name, file }
-  if (looked.kind === 'open')
-    return { ...place, servers: looked.entries.map(({ server }) => server), findings: [] }
-  const { message, hint = 'fix the file' } = looked.error
+  if (opened.kind === 'open')
+    return { ...place, servers: opened.entries.map(({ server }) => server), findings: [] }
+  const { message, hint = 'fix the file' } = opened.error
   return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }] }
 }
 

@@ -98,7 +98,7 @@ function editTypeMember(members: readonly ConfigMember[], { quote }: ConfigForma
   return type === undefined ? [] : [{ ...configRangeOf(type.value), text: quote('stdio') }]
 }
 
-/** What a bridge reads from its environment, and how it gets into the `env` of its entry. */
+/** The variables that a bridge reads, and the edits that put them into the `env` of its entry. */
 interface BridgeEnv {
   /** The variable for the URL, if the URL may contain a secret. */
   readonly url: FormattedPair | undefined
@@ -157,7 +157,7 @@ function insertPairs(
   return table === undefined || pairs.length === 0 ? [] : [insertPairsAtStart(text, table, pairs, format)]
 }
 
-/** What the arguments of a bridge say: the server's address and the headers to send. */
+/** The parsed arguments of a bridge: the server's address and the headers to send. */
 export interface ParsedBridgeArgs {
   readonly url: ConfigToken | undefined
   readonly urlVariable: string | undefined

@@ -13,7 +13,7 @@ export interface RecorderProgram {
   readonly program: string
 }
 
-/** What a wrapped entry starts, parsed from its command. */
+/** The parsed command of a wrapped entry. */
 export interface WrappedCommand {
   /** The command before `record`. */
   readonly recorderCommand: readonly string[]
@@ -22,7 +22,7 @@ export interface WrappedCommand {
   readonly commandIndex: number | undefined
 }
 
-/** Parses an entry that starts a recorder, whoever wrote it. Returns `undefined` for any other entry. */
+/** Parses an entry that starts a recorder, also one that a user wrote. Returns `undefined` for any other entry. */
 export function parseWrappedCommand(link: EntryLink): WrappedCommand | undefined {
   if (link.kind !== 'command') return undefined
   const words = [link.command, ...(link.args?.items ?? [])].map(({ value }) => value ?? '')

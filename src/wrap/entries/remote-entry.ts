@@ -136,8 +136,8 @@ function headerTableProblem({ key, inside }: ConfigMember): string | undefined {
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /**
- * Whether a URL may contain a secret, which must not appear in a command line: a query, user information, a variable that
- * the client expands, or a random-looking path segment.
+ * Returns true if a URL may contain a secret, which must not appear in a command line: a query, user information, a variable
+ * that the client expands, or a random-looking path segment.
  */
 export function urlMayContainSecret(url: string): boolean {
   return /[?@$]/.test(url) || url.split(/[/.:]/).some(looksLikeToken)
