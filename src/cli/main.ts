@@ -3,6 +3,7 @@
 import { resolveTape } from '../store/home.ts'
 import { signalGroup, FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
+import { warnAboutVault } from './record/record-output.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
 import type { CommandGroups } from './command.ts'
 
@@ -27,8 +28,7 @@ async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // rejects an invalid name before anything is started
-  if (args.redact !== false && args.redact.vault !== undefined)
-    (await import('./record/record-output.ts')).warnAboutVault(args)
+  warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
   if (args.kind === 'bridge') return (await import('./record/record-bridge.ts')).runBridgeRecording(args)
   const { runForwardRecording, runUrlRecording } = await import('./record/record-proxy.ts')

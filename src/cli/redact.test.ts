@@ -25,7 +25,7 @@ test('each finding is shown with its places and hardly a character, and what is 
   expect(asked).toEqual([
     '1 of 3: ghp…89 (14 characters), in the header, #2\n  a secret? [Y]es, no, show, all, quit: ',
     '2 of 3: h… (7 characters), in #1, #2, #3, #4, #5 and 1 more\n  a secret? [Y]es, no, show, all, quit: ',
-    '3 of 3: n… (11 characters), cut by the end of a frame\n  a secret? [Y]es, no, show, all, quit: ',
+    '3 of 3: n… (11 characters), cut off at the end of a frame\n  a secret? [Y]es, no, show, all, quit: ',
   ])
 })
 

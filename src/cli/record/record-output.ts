@@ -133,7 +133,7 @@ function unrefChild(child: ChildProcess): void {
   child.channel?.unref()
 }
 
-/** Rejects a vault that other users could read, before anything is started, and warns about any other. */
+/** Warns about the vault, if there is one. Rejects one that other users could read, before anything is started. */
 export function warnAboutVault({
   output,
   name,
