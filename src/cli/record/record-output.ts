@@ -60,7 +60,7 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
   }
 }
 
-export function printVaultSummary({ path, added, trouble }: VaultSummary): void {
+function printVaultSummary({ path, added, trouble }: VaultSummary): void {
   if (trouble !== undefined)
     printNotice(`${'VAULT_REFUSED' satisfies ErrorCode} real values are missing in ${path}: ${trouble}`)
   else printNotice(`${added} ${added === 1 ? 'value' : 'values'} added to the vault ${path}`)
