@@ -24,7 +24,8 @@ export class TapeMessage {
   readonly #part: number
   readonly #turns: TurnStore
 
-  constructor({ place, part, spoken, method, turn: { trigger } }: TurnMessage, turns: TurnStore) {
+  constructor({ place, part, spoken, trigger }: TurnMessage, turns: TurnStore) {
+    const method = turnMethod({ trigger })
     this.turn = place
     this.n = spoken.n
     this.item = spoken.item
@@ -52,40 +53,39 @@ export class TapeMessage {
   }
 }
 
-/** A message as a tape is looked through. */
+/** A message of a turn, with its position on the tape. */
 export interface TurnMessage {
   readonly spoken: RecordedMessage
-  /** Its place in the turn. */
-  readonly part: number
-  readonly turn: Turn
+  /** Index of the turn. */
   readonly place: number
-  /** The method of the turn's trigger; empty when there is none. */
-  readonly method: string
+  /** Position in the turn: 0 is the trigger, and every step has one position for its message and one for the answer. */
+  readonly part: number
+  readonly trigger: RecordedMessage | undefined
 }
 
-/** Visits what was said in all turns that can hold handles, turn by turn. */
-export function forEachTurnMessage(turns: TurnStore, visit: (said: TurnMessage) => void): void {
-  for (let place = 0; place < turns.size; place++) {
-    const turn = turns.at(place)
-    const method = turnMethod(turn)
-    if (turn === undefined || isOpeningMethod(method)) continue
-    for (let part = 0; part <= turn.steps.length * 2; part++) {
-      const spoken = turnPart(turn, part)
-      if (spoken !== undefined) visit({ spoken, part, turn, place, method })
-    }
-  }
-}
-
-/** The message at one place of a turn; throws when the tape no longer holds it. */
-export function turnMessageAt(turns: TurnStore, place: number, part: number): TurnMessage {
+/** The messages of a turn, in recorded order. Turns that open a session are left out: they contain no handles. */
+export function messagesAt(turns: TurnStore, place: number): readonly TurnMessage[] {
   const turn = turns.at(place)
-  const spoken = turn && turnPart(turn, part)
-  if (turn === undefined || spoken === undefined) throw tapeChangedError(turns.summary(place).frame)
-  return { spoken, part, turn, place, method: turnMethod(turn) }
+  if (turn === undefined || isOpeningMethod(turnMethod(turn))) return []
+  const { trigger, steps } = turn
+  const messages: TurnMessage[] = []
+  for (let part = 0; part <= steps.length * 2; part++) {
+    const spoken = turnPart(turn, part)
+    if (spoken !== undefined) messages.push({ spoken, place, part, trigger })
+  }
+  return messages
 }
 
-function turnMethod(turn: Turn | undefined): string {
-  const message = turn?.trigger?.message
+/** The trigger of a turn, for which no other message of the turn is read. */
+export function triggerAt(turns: TurnStore, place: number): TurnMessage | undefined {
+  const trigger = turns.trigger(place)
+  if (trigger === undefined || isOpeningMethod(turnMethod({ trigger }))) return undefined
+  return { spoken: trigger, place, part: 0, trigger }
+}
+
+/** The method of the trigger; empty if there is none. */
+export function turnMethod({ trigger }: Pick<Turn, 'trigger'>): string {
+  const message = trigger?.message
   return message !== undefined && 'method' in message ? message.method : ''
 }
 

@@ -1,5 +1,5 @@
 import { CLIENT_OWNED_PARAMS, META_MEMBER, RELATED_TASK_META } from './consumer-candidates.ts'
-import type { TurnMessage } from '../tape-messages.ts'
+import { turnMethod, type TurnMessage } from '../tape-messages.ts'
 import {
   decodeBase64Text,
   embeddedJson,
@@ -14,16 +14,16 @@ import { isObject, member, type JsonObject } from '../../json/parse.ts'
  * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
  * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
  */
-export function collectMessageHashes(said: TurnMessage, into: WordHashList): boolean {
+export function collectMessageHashes(message: TurnMessage, into: WordHashList): boolean {
   into.clear()
-  const isPlain = collectParsedMessage(said, into)
-  if (!isPlain) for (const { text } of messageValues(said.spoken.text)) collectTextHashes(text, into)
+  const isPlain = collectParsedMessage(message, into)
+  if (!isPlain) for (const { text } of messageValues(message.spoken.text)) collectTextHashes(text, into)
   return isPlain
 }
 
 /** Looks at the parts of a message that may hold what a server makes up, or what a client sends back. */
 function collectParsedMessage(
-  { spoken: { message, dir }, method }: TurnMessage,
+  { spoken: { message, dir }, trigger }: TurnMessage,
   into: WordHashList,
 ): boolean {
   if (message.kind === 'invalid') return true
@@ -33,7 +33,7 @@ function collectParsedMessage(
   }
   const { params } = message
   if (dir === 's2c' || !isObject(params) || hasInputRound(params)) return collectValueHashes(params, into, 0)
-  const own = CLIENT_OWNED_PARAMS[method] ?? NONE
+  const own = CLIENT_OWNED_PARAMS[turnMethod({ trigger })] ?? NONE
   for (const name in params) {
     const isSent = name !== META_MEMBER && !own.includes(name)
     if (isSent && !collectValueHashes(params[name], into, 0)) return false

@@ -1,25 +1,36 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { WordBloomFilter, LastSentWords } from './word-sets.ts'
+import { TextHashSet, WordFilter } from './word-sets.ts'
 import { wordHash } from './message-words.ts'
 
 const MANY = 200_000
 
-test('of very many words it is known until when each was sent, and of other words that they were not', () => {
-  const words = new LastSentWords()
-  for (let word = 1; word <= MANY; word++) words.markSent(wordHash(`word${word}`), word)
-  for (let word = 1; word <= MANY; word += 7) {
-    expect(words.isSentAfter(wordHash(`word${word}`), word - 1)).toBe(true)
-    expect(words.isSentAfter(wordHash(`word${word}`), word)).toBe(false)
-    expect(words.isSentAfter(wordHash(`other${word}`), 0)).toBe(false)
-  }
+test('every word that was added is found, and hardly any other word', () => {
+  const words = new WordFilter()
+  for (let word = 0; word < MANY; word++) words.add(wordHash(`word${word}`))
+  const found = (name: string): number =>
+    Array.from({ length: MANY }, (_, word) => words.mayHave(wordHash(`${name}${word}`))).filter(Boolean)
+      .length
+  expect(found('word')).toBe(MANY)
+  expect(found('other')).toBeLessThan(MANY / 1000)
 })
 
-test('every word that was said is known, and hardly one that was not', () => {
-  const words = new WordBloomFilter(MANY / 8)
-  for (let word = 0; word < MANY; word++) words.add(wordHash(`word${word}`))
-  const known = (name: string): number =>
-    Array.from({ length: MANY }, (_, word) => words.mayHold(wordHash(`${name}${word}`))).filter(Boolean)
-      .length
-  expect(known('word')).toBe(MANY)
-  expect(known('other')).toBeLessThan(MANY / 50)
+test('what was added is in the set, and nothing else of a few thousand texts', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string(), { maxLength: 3000 }), (texts) => {
+      const set = new TextHashSet()
+      const [added, others] = [texts.slice(0, texts.length / 2), texts.slice(texts.length / 2)]
+      for (const text of added) set.add(text)
+      expect(added.every((text) => set.has(text))).toBe(true)
+      expect(others.filter((text) => set.has(text))).toEqual([])
+    }),
+  )
+})
+
+test('many texts of one length, as ids are, do not get in the way of each other', () => {
+  const set = new TextHashSet()
+  const ids = Array.from({ length: 150_000 }, (_, index) => String(1e9 + index))
+  for (const id of ids) set.add(id)
+  expect(ids.every((id) => set.has(id))).toBe(true)
+  expect(set.has(String(1e9 - 1))).toBe(false)
 })
