@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { call, client, tapeOf } from '../../test/support/tape-of.ts'
 import { turnStoreOf } from '../tape/turns.ts'
-import { applyBindingsFile, toBindingsFile, readBindingsFile, BindingsByConsumer } from './bindings-file.ts'
+import { applyBindingsFile, toBindingsFile, readBindingsFile } from './bindings-file.ts'
 import { findBindings } from './find/find-bindings.ts'
 import { formatTapeLocation, formatProducer } from './location-text.ts'
 import { LiveValueBinder } from './carry/live-value-binder.ts'
@@ -77,12 +77,6 @@ test('what is printed as a file can be read again, and says the same', () => {
     },
   ])
   expect(applied(JSON.parse(JSON.stringify(file)))).toEqual([RUN.replace('found', 'user')])
-})
-
-test('the binding of a value in a request is looked up by frame and path', () => {
-  const origins = new BindingsByConsumer(findBindings(TAPE.turns).bindings)
-  expect(origins.of(3, ['params', 'arguments', 'run']).map(({ value }) => value)).toEqual(['a1b2c3d4'])
-  expect(origins.of(3, ['params', 'arguments', 'word'])).toEqual([])
 })
 
 describe('a file that cannot be used is refused with the reason', () => {

@@ -205,26 +205,3 @@ function locationNotFound(why: string): ReelayError {
     hint: 'frames are numbered as `reelay inspect --bindings` shows them; after recording anew the numbers may be others',
   })
 }
-
-/** Says, for a value in a recorded request, which binding it comes from. */
-export class BindingsByConsumer {
-  readonly #bindings = new Map<string, Binding[]>()
-
-  constructor(bindings: readonly Binding[]) {
-    for (const binding of bindings) {
-      for (const { frame, path } of binding.consumers) {
-        const key = consumerKey(frame, path)
-        this.#bindings.set(key, [...(this.#bindings.get(key) ?? []), binding])
-      }
-    }
-  }
-
-  /** The bindings of the value at this path of the request in this frame; several for a composite. */
-  of(frame: number, path: PathPattern): readonly Binding[] {
-    return this.#bindings.get(consumerKey(frame, path)) ?? []
-  }
-}
-
-function consumerKey(frame: number, path: PathPattern): string {
-  return `${frame} ${formatPath(path)}`
-}

@@ -270,6 +270,20 @@ test('a value may come from an error, a notification or a request of the server,
   ])
 })
 
+test('an answer of the client may contain a value from a later turn', () => {
+  const found = correlationOf(
+    asked(1, 'pay', {}),
+    server({ id: 9, method: 'elicitation/create', params: { message: 'Which?', requestedSchema: {} } }),
+    asked(2, 'list_tickets', {}),
+    structured(2, { ticket: { id: 'no-1a2b3c4d' } }),
+    client({ id: 9, result: { action: 'accept', content: { ticketId: 'no-1a2b3c4d' } } }),
+    server({ id: 1, result: { content: [] } }),
+  )
+  expect(linksIn(found)).toEqual([
+    '#4 result.structuredContent.ticket.id -> #5 result.content.ticketId (high)',
+  ])
+})
+
 test('what is said more than fifty times is a word of the trade, unless nobody makes it up twice', () => {
   const echoes = Array.from({ length: 51 }, (_, n) => [
     asked(n, 'look_order', {}),

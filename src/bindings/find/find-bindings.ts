@@ -6,7 +6,7 @@ import {
   type Binding,
   type BindingConsumer,
 } from '../binding.ts'
-import { distinctnessOf } from '../distinctness.ts'
+import { distinctnessOf, detachedCopy } from '../values.ts'
 import { findCandidateMessages } from './candidate-messages.ts'
 import {
   isRenewedByProtocol,
@@ -26,7 +26,6 @@ import {
 import { SchemaValues, ClientValues } from './value-ownership.ts'
 import { relateNames } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
-import { detachedCopy } from '../values.ts'
 import { turnStoreOf, type Turns, type Turn } from '../../tape/turns.ts'
 
 interface FindBindingsOptions {

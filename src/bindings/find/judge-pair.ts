@@ -1,5 +1,5 @@
 import type { BindingConfidence } from '../binding.ts'
-import { distinctnessOf, isNumericText } from '../distinctness.ts'
+import { distinctnessOf, isNumericText } from '../values.ts'
 import { relateNames, endInSameWord, isIdentifierName, isQuantityName, type NameRelation } from '../names.ts'
 import type { ProducerCandidate } from './producer-candidates.ts'
 import type { ConsumerCandidate } from './consumer-candidates.ts'

@@ -1,11 +1,7 @@
 import type { BindingProducer, ValueLocation } from '../binding.ts'
-import { distinctnessOf, isNumericText } from '../distinctness.ts'
-import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts'
-import { TextHashSet } from './word-sets.ts'
-import { readLocation, describeToken } from '../location.ts'
-import { type LocationNames, namesAtLocation, namesFromLabel } from '../names.ts'
-import type { TapeMessage } from '../tape-messages.ts'
 import {
+  distinctnessOf,
+  isNumericText,
   labelWordsBefore,
   type TextPiece,
   messageValues,
@@ -13,6 +9,11 @@ import {
   findPiecesByWord,
   findPiecesInWord,
 } from '../values.ts'
+import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts'
+import { TextHashSet } from './word-sets.ts'
+import { readLocation, describeToken } from '../location.ts'
+import { type LocationNames, namesAtLocation, namesFromLabel } from '../names.ts'
+import type { TapeMessage } from '../tape-messages.ts'
 
 type MessageProducer = Extract<BindingProducer, { kind: 'message' }>
 

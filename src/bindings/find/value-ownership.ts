@@ -1,7 +1,6 @@
-import { isNumericText } from '../distinctness.ts'
+import { isNumericText, detachedCopy } from '../values.ts'
 import { consumerPieces, type ConsumerCandidate } from './consumer-candidates.ts'
 import { isQuantityName } from '../names.ts'
-import { detachedCopy } from '../values.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { isObject, member } from '../../json/parse.ts'
 import type { TurnStore } from '../../tape/turns.ts'

@@ -1,7 +1,7 @@
 import { createDiffer, type DiffOptions } from '../diff.ts'
 import { jsonTypeOf, type Difference, type JsonType } from '../difference.ts'
 import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
-import { longestCommonSubsequence } from '../sequence-diff.ts'
+import { longestCommonSubsequence } from '../align.ts'
 import { EVERY_ITEM, formatPath, type PathPattern } from '../../json/path.ts'
 
 /** A place on which the same server disagreed with itself. */

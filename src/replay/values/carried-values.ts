@@ -1,6 +1,6 @@
 import type { Binding, FoundBindings, BindingProducer, BindingStatus } from '../../bindings/binding.ts'
 import { LiveValueBinder, type UnfilledBinding } from '../../bindings/carry/live-value-binder.ts'
-import { distinctnessOf } from '../../bindings/distinctness.ts'
+import { distinctnessOf } from '../../bindings/values.ts'
 import { formatTapeLocation, formatProducer } from '../../bindings/location-text.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { parseJson } from '../../json/parse.ts'
