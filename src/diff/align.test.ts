@@ -29,6 +29,9 @@ test('a list that lost some items has all others in common', () => {
 })
 
 test('long lists that have nothing in common have no common subsequence', () => {
-  const numbered = (word: string): readonly string[] => Array.from({ length: 3000 }, (_, n) => `${word} ${n}`)
   expect(longestCommonSubsequence(numbered('one'), numbered('other'))).toEqual([])
 })
+
+function numbered(word: string): readonly string[] {
+  return Array.from({ length: 3000 }, (_, n) => `${word} ${n}`)
+}
