@@ -207,7 +207,7 @@ function appendTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): It
 }
 
 /** Which live values stand for which recorded ones, and where that is believed. */
-export class LiveValues {
+class LiveValues {
   readonly #known = new Map<string, KnownLiveValue[]>()
 
   learn(binding: Binding, live: string): void {
