@@ -28,7 +28,7 @@ function applied(file: unknown): readonly string[] {
 
 const RUN = '#2 result.content[0].text > text "rosa, remember it. Run {}." -> #3 params.arguments.run found'
 
-test('a file adds a binding that could not be found, and replay carries it', () => {
+test('a file adds a binding that could not be found, and replay uses it', () => {
   const bind = [
     {
       from: '#2 result.content[0].text > text "word is {},"',
@@ -55,7 +55,7 @@ test('a file adds a binding that could not be found, and replay carries it', () 
   })
 })
 
-test('a file fixes a binding: what it says of a place replaces what was found there', () => {
+test('a file corrects a binding: it replaces what was found for the same location', () => {
   const bind = [{ from: 'now + 1 days', to: ['#3 params.arguments.run'] }]
   expect(applied({ bind })).toEqual(['now + 1 days -> #3 params.arguments.run user'])
 })
@@ -66,53 +66,53 @@ test('a file forbids a binding, in one frame or wherever the path occurs', () =>
   expect(applied({ forbid: ['#9 params.arguments.run'] })).toEqual([RUN])
 })
 
-test('what is printed as a file can be read again, and says the same', () => {
+test('bindings that are printed as a file can be read again unchanged', () => {
   const { bindings } = findBindings(TAPE.turns)
   const file = toBindingsFile(bindings)
   expect(file.bind).toEqual([
     {
       from: '#2 result.content[0].text > text "rosa, remember it. Run {}."',
       to: ['#3 params.arguments.run'],
-      note: 'a1b2c3d4: a value that nobody makes up twice',
+      note: 'a1b2c3d4: a value that is unlikely to be generated twice',
     },
   ])
   expect(applied(JSON.parse(JSON.stringify(file)))).toEqual([RUN.replace('found', 'user')])
 })
 
-describe('a file that cannot be used is refused with the reason', () => {
+describe('an invalid file is rejected with the reason', () => {
   test.each([
-    [[], 'cannot use the bindings: the file holds no object'],
-    [{ binds: [] }, 'cannot use the bindings: "binds" is not known here'],
-    [{ bind: {} }, 'cannot use the bindings: "bind" is no list'],
-    [{ bind: [{ from: 1 }] }, 'cannot use the bindings: bind[0].from is no text'],
-    [{ bind: [{ from: '#1 a', to: [] }] }, 'cannot use the bindings: bind[0].to names no place'],
+    [[], 'cannot use the bindings: the file must contain an object'],
+    [{ binds: [] }, 'cannot use the bindings: unknown key "binds"'],
+    [{ bind: {} }, 'cannot use the bindings: "bind" must be a list'],
+    [{ bind: [{ from: 1 }] }, 'cannot use the bindings: bind[0].from must be a string'],
     [
-      { bind: [{ from: 'a.b', to: '#3 a' }] },
-      'cannot read the place "a.b": it does not start with a frame and a path',
+      { bind: [{ from: '#1 a', to: [] }] },
+      'cannot use the bindings: bind[0].to must contain at least one location',
     ],
+    [{ bind: [{ from: 'a.b', to: '#3 a' }] }, 'invalid location "a.b": expected a frame number and a path'],
     [
       { bind: [{ from: '#2 a[*]', to: '#3 a' }] },
-      'cannot read the place "#2 a[*]": [*] names many places, and a binding needs one',
+      'invalid location "#2 a[*]": [*] stands for several locations, and a binding needs exactly one',
     ],
     [
       { bind: [{ from: '#2 a > jsn b', to: '#3 a' }] },
-      'cannot read the place "#2 a > jsn b": "jsn b" is no step',
+      'invalid location "#2 a > jsn b": unknown step "jsn b"',
     ],
     [
       { bind: [{ from: '#2 a > text "x"', to: '#3 a' }] },
-      'cannot read the place "#2 a > text \\"x\\"": a text step is a quoted text with {} in the place of the value',
+      'invalid location "#2 a > text \\"x\\"": a text step needs a quoted text with {} in place of the value',
     ],
     [
       { forbid: ['arguments.run'] },
-      'cannot use the bindings: forbid[0] is arguments.run, which does not start at "params"',
+      'cannot use the bindings: forbid[0] is arguments.run, but must start with "params" or "result"',
     ],
     [
       { bind: [{ from: '#77 result.id', to: '#3 params.arguments.run' }] },
-      'cannot use the bindings: #77 is no message of the tape',
+      'cannot use the bindings: the tape has no message #77',
     ],
     [
       { bind: [{ from: '#2 result.id', to: '#3 params.arguments.run' }] },
-      'cannot use the bindings: there is no text or number at #2 result.id',
+      'cannot use the bindings: there is no string or number at #2 result.id',
     ],
     [
       { bind: [{ from: '#2 result.content[0].text > text "nothing {}"', to: '#3 params.arguments.run' }] },

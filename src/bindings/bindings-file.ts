@@ -1,10 +1,10 @@
 import type {
   Binding,
   BindingConsumer,
+  ClockProducer,
   FoundBindings,
   LocationStep,
   TapeLocation,
-  BindingProducer,
 } from './binding.ts'
 import {
   parseClockProducer,
@@ -20,38 +20,37 @@ import { formatPath, parsePath, type PathPattern, EVERY_ITEM } from '../json/pat
 import { isObject } from '../json/parse.ts'
 import { type TurnStore, messagesOfTurn, type RecordedMessage } from '../tape/turns.ts'
 
-/** What a user says about the bindings of a tape, in a file beside it. */
+/** The user's changes to the bindings of a tape. */
 export interface BindingsFile {
-  /** Bindings to add; one that names a place which is bound already replaces that binding. */
+  /** Bindings to add. They replace bindings that were found for the same locations. */
   readonly bind: readonly UserBinding[]
-  /** Places of requests that are sent as they were recorded. */
+  /** Locations in requests whose values are sent as recorded. */
   readonly forbid: readonly ForbiddenLocation[]
 }
 
 export interface UserBinding {
-  readonly from: WrittenLocation | NonNullable<ReturnType<typeof parseClockProducer>>
+  readonly from: WrittenLocation | ClockProducer
   readonly to: readonly WrittenLocation[]
 }
 
-/** A path in requests; in one frame only when that is named. */
+/** A path in requests: in one frame, or in all frames if there is no number. */
 interface ForbiddenLocation {
   readonly frame?: number
   readonly path: PathPattern
 }
 
-/** Reads what a YAML or JSON parser made of the file. */
+/** Checks the parsed YAML or JSON of a bindings file. */
 export function readBindingsFile(value: unknown): BindingsFile {
-  if (!isObject(value)) throw invalidBindingsFile('the file holds no object')
+  if (!isObject(value)) throw invalidBindingsFile('the file must contain an object')
   for (const name of Object.keys(value))
-    if (!['bind', 'forbid'].includes(name))
-      throw invalidBindingsFile(`${JSON.stringify(name)} is not known here`)
+    if (!['bind', 'forbid'].includes(name)) throw invalidBindingsFile(`unknown key ${JSON.stringify(name)}`)
   return {
     bind: readList(value['bind'], 'bind').map(readBinding),
     forbid: readList(value['forbid'], 'forbid').map(readForbidden),
   }
 }
 
-/** Found bindings as the file would say them: a start for whoever wants to change some. */
+/** Converts bindings to the contents of a bindings file, for users who want to change some of them. */
 export function toBindingsFile(bindings: readonly Binding[]): BindingsFileText {
   return {
     bind: bindings.map(({ producer, consumers, value, reason }) => ({
@@ -70,49 +69,52 @@ interface BindingsFileText {
 
 function readList(value: unknown, where: string): readonly unknown[] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw invalidBindingsFile(`"${where}" is no list`)
+  if (!Array.isArray(value)) throw invalidBindingsFile(`"${where}" must be a list`)
   return value
 }
 
 function readBinding(value: unknown, index: number): UserBinding {
   const where = `bind[${index}]`
-  if (!isObject(value)) throw invalidBindingsFile(`${where} is no object with "from" and "to"`)
+  if (!isObject(value)) throw invalidBindingsFile(`${where} must be an object with "from" and "to"`)
   const { from, to, note, ...rest } = value
   const [unknown] = Object.keys(rest)
   if (unknown !== undefined)
-    throw invalidBindingsFile(`${where} has a member ${JSON.stringify(unknown)} that is not known`)
-  if (typeof from !== 'string') throw invalidBindingsFile(`${where}.from is no text`)
-  if (note !== undefined && typeof note !== 'string') throw invalidBindingsFile(`${where}.note is no text`)
+    throw invalidBindingsFile(`${where} has the unknown key ${JSON.stringify(unknown)}`)
+  if (typeof from !== 'string') throw invalidBindingsFile(`${where}.from must be a string`)
+  if (note !== undefined && typeof note !== 'string')
+    throw invalidBindingsFile(`${where}.note must be a string`)
   const places = (typeof to === 'string' ? [to] : readList(to, `${where}.to`)).map((place) => {
-    if (typeof place !== 'string') throw invalidBindingsFile(`${where}.to holds something that is no text`)
+    if (typeof place !== 'string') throw invalidBindingsFile(`${where}.to must contain only strings`)
     return parseLocation(place)
   })
-  if (places.length === 0) throw invalidBindingsFile(`${where}.to names no place`)
+  if (places.length === 0) throw invalidBindingsFile(`${where}.to must contain at least one location`)
   return { from: parseClockProducer(from) ?? parseLocation(from), to: places }
 }
 
 function readForbidden(value: unknown, index: number): ForbiddenLocation {
-  if (typeof value !== 'string') throw invalidBindingsFile(`forbid[${index}] is no text`)
+  if (typeof value !== 'string') throw invalidBindingsFile(`forbid[${index}] must be a string`)
   const found = /^#(\d{1,15}) (.+)$/.exec(value)
   const path = parsePath(found?.[2] ?? value)
   if (path[0] !== 'params' && path[0] !== 'result')
-    throw invalidBindingsFile(`forbid[${index}] is ${formatPath(path)}, which does not start at "params"`)
+    throw invalidBindingsFile(
+      `forbid[${index}] is ${formatPath(path)}, but must start with "params" or "result"`,
+    )
   return { ...(found === null ? {} : { frame: Number(found[1]) }), path }
 }
 
 function invalidBindingsFile(why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot use the bindings: ${why}`, {
-    hint: 'the file holds "bind", a list of { from, to }, and "forbid", a list of paths; see docs/reference/bindings-file.md',
+    hint: 'the file contains "bind", a list of { from, to }, and "forbid", a list of paths; see docs/reference/bindings-file.md',
   })
 }
 
-/** The correlation of a tape with what its user added, fixed and forbade. */
+/** Applies the changes of a bindings file to the bindings that were found. */
 export function applyBindingsFile(
   { bindings, guesses }: FoundBindings,
   file: BindingsFile,
   turns: TurnStore,
 ): FoundBindings {
-  const added = file.bind.map((one) => resolveBinding(one, turns))
+  const added = file.bind.map((binding) => resolveBinding(binding, turns))
   const isFree = (consumer: BindingConsumer): boolean =>
     !file.forbid.some((place) => isForbiddenBy(place, consumer)) &&
     !added.some(({ consumers }) =>
@@ -141,16 +143,16 @@ function patternCovers(pattern: PathPattern, path: PathPattern): boolean {
 function resolveBinding({ from, to }: UserBinding, turns: TurnStore): Binding {
   const consumers = to.map((place) => resolveConsumer(place, turns))
   const [first] = consumers
-  const spoken = first === undefined ? undefined : findMessage(first, turns)?.spoken
-  const value = first === undefined || spoken === undefined ? undefined : readLocation(spoken.text, first)
+  const recorded = first === undefined ? undefined : findMessage(first, turns)?.recorded
+  const value = first === undefined || recorded === undefined ? undefined : readLocation(recorded.text, first)
   return {
     value: value ?? '',
-    producer: 'kind' in from ? from : resolveProducer(from, turns),
+    producer: 'kind' in from ? from : { kind: 'message', ...resolveLocation(from, turns) },
     also: [],
     consumers,
     confidence: 'certain',
     standing: 'user',
-    reason: 'the bindings file says so',
+    reason: 'defined in the bindings file',
   }
 }
 
@@ -161,19 +163,16 @@ function resolveConsumer(written: WrittenLocation, turns: TurnStore): BindingCon
   return { ...place, use }
 }
 
-function resolveProducer(written: WrittenLocation, turns: TurnStore): BindingProducer {
-  return { kind: 'message', ...resolveLocation(written, turns) }
-}
-
 function resolveLocation(written: WrittenLocation, turns: TurnStore): TapeLocation {
   const { frame, item, path, steps } = written
   const found = findMessage(written, turns)
-  if (found === undefined) throw locationNotFound(`#${frame} is no message of the tape`)
+  if (found === undefined) throw locationNotFound(`the tape has no message #${frame}`)
   const place = { frame, ...(item === undefined ? {} : { item }), path }
   const inside: LocationStep[] = []
-  for (const step of steps) inside.push(resolveStep(step, readLocation(found.spoken.text, { path, inside })))
-  if (readLocation(found.spoken.text, { path, inside }) === undefined)
-    throw locationNotFound(`there is no text or number at ${formatTapeLocation({ ...place, inside })}`)
+  for (const step of steps)
+    inside.push(resolveStep(step, readLocation(found.recorded.text, { path, inside })))
+  if (readLocation(found.recorded.text, { path, inside }) === undefined)
+    throw locationNotFound(`there is no string or number at ${formatTapeLocation({ ...place, inside })}`)
   return { turn: found.turn, ...place, inside }
 }
 
@@ -184,24 +183,24 @@ function resolveStep(step: WrittenLocationStep, text: string | undefined): Locat
     throw locationNotFound(`${JSON.stringify(step.before)} is not in the text`)
   const from = start + step.before.length
   const ends = step.after === '' ? text.slice(from).search(/\s|$/) + from : text.indexOf(step.after, from)
-  if (ends <= from) throw locationNotFound(`${JSON.stringify(step.after)} does not follow`)
+  if (ends <= from) throw locationNotFound(`${JSON.stringify(step.after)} does not follow the value`)
   return { kind: 'token', token: describeToken(text, from, ends) }
 }
 
 function findMessage(
   { frame, item }: Pick<TapeLocation, 'frame' | 'item'>,
   turns: TurnStore,
-): { readonly turn: number; readonly spoken: RecordedMessage } | undefined {
+): { readonly turn: number; readonly recorded: RecordedMessage } | undefined {
   for (let index = 0; index < turns.size; index++) {
     const turn = turns.at(index)
-    const spoken = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
-    if (spoken !== undefined) return { turn: index, spoken }
+    const recorded = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
+    if (recorded !== undefined) return { turn: index, recorded }
   }
   return undefined
 }
 
 function locationNotFound(why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot use the bindings: ${why}`, {
-    hint: 'frames are numbered as `reelay inspect --bindings` shows them; after recording anew the numbers may be others',
+    hint: '`reelay inspect --bindings` shows the frame numbers; they may change if the session is recorded again',
   })
 }

@@ -1,9 +1,9 @@
-import type { BindingProducer, LocationStep, TapeLocation } from './binding.ts'
+import type { BindingProducer, ClockProducer, LocationStep, TapeLocation } from './binding.ts'
 import { ReelayError } from '../errors.ts'
 import type { JsonPath } from '../json/path.ts'
 import { EVERY_ITEM, parsePath, formatPath } from '../json/path.ts'
 
-/** A place as a user wrote it: what stands in a text is named by its surroundings. */
+/** A location as the user wrote it. A token of a text is identified by the text around it. */
 export interface WrittenLocation {
   readonly frame: number
   readonly item?: number
@@ -18,11 +18,11 @@ export type WrittenLocationStep =
   | { readonly kind: 'span'; readonly start: number; readonly end: number }
   | { readonly kind: 'key'; readonly index: number }
 
-/** Reads `#12 result.content[0].text > json issue.id`. */
+/** Parses a location such as `#12 result.content[0].text > json issue.id`. */
 export function parseLocation(text: string): WrittenLocation {
   const [head = '', ...steps] = splitLocation(text)
   const found = /^#(\d{1,15})(?:\/(\d{1,9}))? (.+)$/.exec(head)
-  if (found === null) throw invalidLocation(text, 'it does not start with a frame and a path')
+  if (found === null) throw invalidLocation(text, 'expected a frame number and a path')
   const [, frame, item, path = ''] = found
   return {
     frame: Number(frame),
@@ -32,8 +32,8 @@ export function parseLocation(text: string): WrittenLocation {
   }
 }
 
-/** Reads `now + 7 days`; undefined for what is no time at all. */
-export function parseClockProducer(text: string): Extract<BindingProducer, { kind: 'clock' }> | undefined {
+/** Parses a clock producer such as `now + 7 days`. Returns `undefined` for any other text. */
+export function parseClockProducer(text: string): ClockProducer | undefined {
   const found = /^now ([+-]) (\d{1,9}) (day|second)s?$/.exec(text)
   if (found === null) return undefined
   const [, sign, amount, unit] = found
@@ -41,7 +41,7 @@ export function parseClockProducer(text: string): Extract<BindingProducer, { kin
   return { kind: 'clock', ...(unit === 'day' ? { unit, offset } : { unit: 'ms', offset: offset * 1000 }) }
 }
 
-/** Cuts at ` > `, but not within quotes. */
+/** Splits at ` > `, but not within quotes. */
 function splitLocation(text: string): readonly string[] {
   return text.match(/(?:"(?:[^"\\]|\\.)*"|(?! > )[^])+/g)?.map((part) => part.replace(/^> /, '')) ?? []
 }
@@ -56,14 +56,13 @@ function parseLocationStep(step: string, text: string): WrittenLocationStep {
   if (word === 'characters' && span !== null)
     return { kind: 'span', start: Number(span[1]), end: Number(span[2]) }
   if (word === 'key' && /^\d{1,9}$/.test(value)) return { kind: 'key', index: Number(value) }
-  throw invalidLocation(text, `${JSON.stringify(step)} is no step`)
+  throw invalidLocation(text, `unknown step ${JSON.stringify(step)}`)
 }
 
 function parseTextStep(quoted: string, text: string): WrittenLocationStep {
-  const said = parseQuoted(quoted)
-  const [before, after, more] = said?.split('{}') ?? []
+  const [before, after, more] = parseQuoted(quoted)?.split('{}') ?? []
   if (before === undefined || after === undefined || more !== undefined)
-    throw invalidLocation(text, 'a text step is a quoted text with {} in the place of the value')
+    throw invalidLocation(text, 'a text step needs a quoted text with {} in place of the value')
   return { kind: 'around', before, after }
 }
 
@@ -71,30 +70,31 @@ function parseQuoted(quoted: string): string | undefined {
   try {
     return quoted.startsWith('"') ? String(JSON.parse(quoted)) : undefined
   } catch {
-    return undefined // the caller says what was expected
+    return undefined // The caller reports what was expected.
   }
 }
 
 function parseSinglePath(path: string, text: string): JsonPath {
   return parsePath(path).map((segment) => {
-    if (segment === EVERY_ITEM) throw invalidLocation(text, '[*] names many places, and a binding needs one')
+    if (segment === EVERY_ITEM)
+      throw invalidLocation(text, '[*] stands for several locations, and a binding needs exactly one')
     return segment
   })
 }
 
 function invalidLocation(text: string, why: string): ReelayError {
-  return new ReelayError('BINDINGS_INVALID', `cannot read the place ${JSON.stringify(text)}: ${why}`, {
-    hint: 'write it like "#12 result.structuredContent.id", "#12 result.content[0].text > json issue.id" or \'#12 result.content[0].text > text "issue {} was"\'; `reelay inspect --bindings` prints places in this form',
+  return new ReelayError('BINDINGS_INVALID', `invalid location ${JSON.stringify(text)}: ${why}`, {
+    hint: 'write it like "#12 result.structuredContent.id", "#12 result.content[0].text > json issue.id" or \'#12 result.content[0].text > text "issue {} was"\'; `reelay inspect --bindings` prints locations in this form',
   })
 }
 
-/** A place as a bindings file writes it: `#12 result.content[0].text > json issue.id`. */
+/** Formats a location for a bindings file: `#12 result.content[0].text > json issue.id`. */
 export function formatTapeLocation({ frame, item, path, inside }: Omit<TapeLocation, 'turn'>): string {
   const at = item === undefined ? `#${frame}` : `#${frame}/${item}`
   return [`${at} ${formatPath(path)}`, ...inside.map(formatLocationStep)].join(' > ')
 }
 
-/** Who made a value, as a bindings file writes it. */
+/** Formats a producer for a bindings file. */
 export function formatProducer(producer: BindingProducer): string {
   if (producer.kind === 'message') return formatTapeLocation(producer)
   const { unit, offset } = producer
@@ -102,17 +102,17 @@ export function formatProducer(producer: BindingProducer): string {
   return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit === 'day' ? 'days' : 'seconds'}`
 }
 
-function formatLocationStep(lens: LocationStep): string {
-  switch (lens.kind) {
+function formatLocationStep(step: LocationStep): string {
+  switch (step.kind) {
     case 'json':
-      return `json ${formatPath(lens.path)}`
+      return `json ${formatPath(step.path)}`
     case 'base64':
       return 'base64'
     case 'token':
-      return `text ${JSON.stringify(`${lens.token.before.trimStart()}{}${lens.token.after}`)}`
+      return `text ${JSON.stringify(`${step.token.before.trimStart()}{}${step.token.after}`)}`
     case 'span':
-      return `characters ${lens.start}-${lens.end}`
+      return `characters ${step.start}-${step.end}`
     case 'key':
-      return `key ${lens.index}`
+      return `key ${step.index}`
   }
 }

@@ -3,7 +3,7 @@ import { decodeBase64Text, embeddedJson, encodeBase64Like } from './values.ts'
 import { memberRanges, findRange, decodeLeaf } from '../json/find-replace.ts'
 import type { JsonPath } from '../json/path.ts'
 
-/** The value at a spot of a message: a string's text, or a number as it is spelled; undefined when it is not there. */
+/** Reads the text of a string or the spelling of a number. Returns `undefined` if there is neither at the location. */
 export function readLocation(text: string, { path, inside }: ValueLocation): string | undefined {
   const range = findRange(text, path)
   if (range === undefined) return undefined
@@ -13,7 +13,7 @@ export function readLocation(text: string, { path, inside }: ValueLocation): str
   return inside.reduce<string | undefined>(followStep, scalarText(json))
 }
 
-/** The text of a string or number; undefined for what is neither. */
+/** Returns `undefined` for anything other than a string or a number. */
 function scalarText(json: string): string | undefined {
   return /^["\d-]/.test(json) ? decodeLeaf(json, { start: 0, end: json.length }) : undefined
 }
@@ -22,17 +22,17 @@ function memberNameAt(json: string, index: number): string | undefined {
   return json.startsWith('{') ? [...memberRanges(json).keys()][index] : undefined
 }
 
-function followStep(text: string | undefined, lens: LocationStep): string | undefined {
+function followStep(text: string | undefined, step: LocationStep): string | undefined {
   if (text === undefined) return undefined
-  switch (lens.kind) {
+  switch (step.kind) {
     case 'json':
-      return readJsonPath(text, lens.path)
+      return readJsonPath(text, step.path)
     case 'base64':
       return decodeBase64Text(text)
     case 'token':
-      return sliceSpan(text, findToken(text, lens.token))
+      return sliceSpan(text, findToken(text, step.token))
     case 'span':
-      return text.slice(lens.start, lens.end)
+      return text.slice(step.start, step.end)
     case 'key':
       return undefined
   }
@@ -53,7 +53,7 @@ function sliceSpan(
   return span === undefined ? undefined : text.slice(span.start, span.end)
 }
 
-/** The message with another value at a spot, every byte outside of that value as it was; undefined when nothing is there. */
+/** Replaces the value at a location and keeps every other byte. Returns `undefined` if the location does not exist. */
 export function writeLocation(
   text: string,
   { path, inside }: ValueLocation,
@@ -68,7 +68,7 @@ export function writeLocation(
 
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
-// A number stays a number as long as the new value is one; `007` is none.
+// A number stays a number if the new value is a JSON number, which `007` is not.
 function replaceScalar(json: string, inside: readonly LocationStep[], value: string): string | undefined {
   if (!json.startsWith('"'))
     return inside.length === 0 && JSON_NUMBER.test(value) ? value : JSON.stringify(value)
@@ -78,17 +78,17 @@ function replaceScalar(json: string, inside: readonly LocationStep[], value: str
 }
 
 function replaceInside(text: string, inside: readonly LocationStep[], value: string): string | undefined {
-  const [lens, ...rest] = inside
-  if (lens === undefined) return value
-  switch (lens.kind) {
+  const [step, ...rest] = inside
+  if (step === undefined) return value
+  switch (step.kind) {
     case 'json':
-      return writeLocation(text, { path: lens.path, inside: rest }, value)
+      return writeLocation(text, { path: step.path, inside: rest }, value)
     case 'base64':
       return replaceInBase64(text, rest, value)
     case 'token':
-      return replaceSpan(text, findToken(text, lens.token), value)
+      return replaceSpan(text, findToken(text, step.token), value)
     case 'span':
-      return replaceSpan(text, lens, value)
+      return replaceSpan(text, step, value)
     case 'key':
       return undefined
   }
@@ -108,7 +108,7 @@ function replaceSpan(
   return span === undefined ? undefined : text.slice(0, span.start) + value + text.slice(span.end)
 }
 
-/** Describes a token of a text, so that its like can be found in another text of the same making. */
+/** Describes a token so that it can be found in another text of the same format. */
 export function describeToken(text: string, start: number, end: number): TokenPosition {
   const joints = jointsOf(text, start, end)
   const tokens = tokensOf(text, joints)
@@ -124,7 +124,7 @@ export function describeToken(text: string, start: number, end: number): TokenPo
   }
 }
 
-/** The token of another text at that place; undefined when nothing there is like it. */
+/** Finds the described token in another text. Returns `undefined` if no token fits. */
 export function findToken(text: string, place: TokenPosition): TokenSpan | undefined {
   const tokens = tokensOf(text, place.joints)
   const alike = tokens.filter((token) => isPrecededBy(text, token, place.before))
@@ -132,7 +132,7 @@ export function findToken(text: string, place: TokenPosition): TokenSpan | undef
   return findByShorterContext(text, tokens, place.before) ?? findByOrdinal(text, tokens, place)
 }
 
-// Words further back may have changed as well: the last ones before the token serve, as long as they name one token only.
+// Words further back may have changed as well, so shorter contexts are tried as long as only one token fits.
 function findByShorterContext(
   text: string,
   tokens: readonly TokenSpan[],
@@ -164,8 +164,8 @@ const LONGEST_CONTEXT = 24
 const LONGEST_AFTER = 8
 
 /**
- * The characters of a token that are neither letters nor digits, each once. Ids of one making may or may not hold a dash or
- * an underscore, so these belong to a token wherever they do not end it.
+ * Returns the characters of a token that are neither letters nor digits, each once. Ids of the same format may or may not
+ * contain a dash or an underscore, so both are included unless they delimit the token.
  */
 function jointsOf(text: string, start: number, end: number): string {
   const ends = `${text[start - 1] ?? ''}${text[end] ?? ''}`
@@ -183,13 +183,13 @@ function tokensOf(text: string, joints: string): readonly TokenSpan[] {
   )
 }
 
-// A sentence may end behind a token that holds dots itself.
+// A token that may contain dots can be the last word of a sentence.
 function trimPunctuation(text: string, start: number, end: number): TokenSpan {
   const last = text[end - 1] ?? ''
   return end - start > 1 && '.,:;'.includes(last) ? { start, end: end - 1 } : { start, end }
 }
 
-// Neighbours that hold digits are likely to change from run to run, so the context starts behind them.
+// Words with digits are likely to change from run to run, so the context starts after them.
 function contextBefore(text: string, start: number): string {
   const lead = `\n${text.slice(0, start)}`.slice(-LONGEST_CONTEXT)
   const line = lead.slice(Math.max(0, lead.lastIndexOf('\n')))

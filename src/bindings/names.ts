@@ -1,43 +1,43 @@
 import type { LocationStep } from './binding.ts'
 import type { JsonPath } from '../json/path.ts'
 
-/** The names around a value: its own, and those of what holds it. */
+/** The words that describe a value: its own name, and the names around it. */
 export interface LocationNames {
-  /** Words of the name of the leaf: `issueId` is issue, id. */
+  /** Words of the name of the leaf: `issueId` becomes `issue`, `id`. */
   readonly own: readonly string[]
-  /** Words of what holds it and of what was asked: members above it, the tool, the segment before it. */
+  /** Words of the members above it and of the tool or method. */
   readonly around: readonly string[]
 }
 
-/** `same` when both names mean one thing, `kin` when both could name a handle, else `none`. */
-export type NameRelation = 'same' | 'kin' | 'none'
+/** `same`: both names mean the same thing. `related`: both could name a handle. */
+export type NameRelation = 'same' | 'related' | 'none'
 
 export function relateNames(producer: LocationNames, consumer: LocationNames): NameRelation {
   if (isNextName(producer.own, consumer.own)) return 'same'
   if (VALUE_WORDS.has(consumer.own.at(-1) ?? '')) return 'none'
   if (!isIdentifierName(producer) && !isEntityName(producer, consumer)) return 'none'
   if (meanTheSame(producer, consumer)) return 'same'
-  return isIdentifierName(consumer) ? 'kin' : 'none'
+  return isIdentifierName(consumer) ? 'related' : 'none'
 }
 
-/** Whether both go by the same word, and it is no word for a choice or a quantity. */
+/** Returns true if both names end in the same word, unless it names a choice or a quantity. */
 export function endInSameWord(producer: LocationNames, consumer: LocationNames): boolean {
   const last = consumer.own.at(-1) ?? ''
   return last !== '' && last === producer.own.at(-1) && !VALUE_WORDS.has(last)
 }
 
-/** The words of a name, singular and in lower case. */
+/** Splits a name into words, in singular and lower case. */
 export function nameWords(name: string): readonly string[] {
   const words = name.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2').match(/\p{L}+/gu) ?? []
   return words.map((word) => singular(word.toLowerCase()))
 }
 
-/** Whether the last word of a name says that its value picks one thing out of many. */
+/** Returns true if the last word of the name indicates an identifier. */
 export function isIdentifierName({ own }: LocationNames): boolean {
   return IDENTIFIER_WORDS.has(own.at(-1) ?? '')
 }
 
-/** Whether the last word of a name says that its value is counted or picked from few. */
+/** Returns true if the last word of the name indicates a quantity or a choice among few values. */
 export function isQuantityName({ own }: LocationNames): boolean {
   const last = own.at(-1) ?? ''
   return VALUE_WORDS.has(last) || COUNTER_WORDS.has(last)
@@ -61,7 +61,8 @@ function isNextName(producer: readonly string[], consumer: readonly string[]): b
   return first === 'next' && rest.length > 0 && rest.at(-1) === consumer.at(-1)
 }
 
-// `issueId` means the `id` of an issue, `project` the `key` of a project, `id` the `id` in the answer to a like tool.
+// `issueId` means the `id` of an issue, and `project` the `key` of a project. A mere `id` means the `id` in the response of a tool
+// with a similar name.
 function meanTheSame(producer: LocationNames, consumer: LocationNames): boolean {
   const entity = consumer.own.filter((word) => !IDENTIFIER_WORDS.has(word))
   const known = new Set([...producer.own, ...producer.around])
@@ -94,7 +95,7 @@ function isEntityName(producer: LocationNames, consumer: LocationNames): boolean
   return last !== '' && !VALUE_WORDS.has(last) && isIdentifierName(consumer) && consumer.own.includes(last)
 }
 
-// Names of choices and quantities: their values are picked from few, or counted.
+// Names of choices and quantities, whose values repeat by chance.
 const VALUE_WORDS: ReadonlySet<string> = new Set(
   'status state type kind level priority sort format count total limit size max min amount page offset'.split(
     ' ',
@@ -117,22 +118,22 @@ function singular(word: string): string {
   return word.endsWith('s') ? word.slice(0, -1) : word
 }
 
-/** The names around a value: the member that holds it and those above, and the words of the tool that it went to or came from. */
+/** Collects the names of a value from its path. `subjectWords` are the words of the tool or method of its turn. */
 export function namesAtLocation(
   path: JsonPath,
   inside: readonly LocationStep[],
-  about: readonly string[],
+  subjectWords: readonly string[],
 ): LocationNames {
   const keys = [
     ...path.slice(1),
-    ...inside.flatMap((lens) => (lens.kind === 'json' ? lens.path : [])),
+    ...inside.flatMap((step) => (step.kind === 'json' ? step.path : [])),
   ].filter((step) => typeof step === 'string')
   const own = keys.at(-1) ?? ''
   const above = keys.slice(0, -1).flatMap(nameWords)
-  return { own: nameWords(own), around: [...above, ...about] }
+  return { own: nameWords(own), around: [...above, ...subjectWords] }
 }
 
-/** A value inside a text is named by the words before it; where there are none, by the name of the text. */
+/** A value inside a text is named by the words before it, or else by the name of the text. */
 export function namesFromLabel(outer: LocationNames, label: readonly string[]): LocationNames {
   const words = label.flatMap(nameWords)
   return words.length === 0 ? outer : { own: words, around: [...outer.own, ...outer.around] }

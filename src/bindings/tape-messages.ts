@@ -5,7 +5,7 @@ import { isObject, member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { nameWords } from './names.ts'
 
-/** A message of a tape, with what it belongs to. What it says is read when it is asked for: the tape may be large. */
+/** A message of a tape and the facts about its turn. Its text is read on demand, because the tape may be large. */
 export class TapeMessage {
   /** Index of its turn. */
   readonly turn: number
@@ -19,19 +19,19 @@ export class TapeMessage {
   readonly method: string
   /** The tool that the turn calls. */
   readonly tool: string | undefined
-  /** Words of what the turn is about: the tool, or the method. */
+  /** Words of the tool, the completed argument or the method. */
   readonly subjectWords: readonly string[]
   readonly #part: number
   readonly #turns: TurnStore
 
-  constructor({ place, part, spoken, trigger }: TurnMessage, turns: TurnStore) {
+  constructor({ place, part, recorded, trigger }: TurnMessage, turns: TurnStore) {
     const method = turnMethod({ trigger })
     this.turn = place
-    this.n = spoken.n
-    this.item = spoken.item
-    this.server = spoken.server
-    this.dir = spoken.dir
-    this.isResponse = spoken.message.kind === 'response'
+    this.n = recorded.n
+    this.item = recorded.item
+    this.server = recorded.server
+    this.dir = recorded.dir
+    this.isResponse = recorded.message.kind === 'response'
     this.method = method
     const call = trigger?.message
     const params = call?.kind === 'request' ? call.params : undefined
@@ -41,10 +41,10 @@ export class TapeMessage {
     this.#turns = turns
   }
 
-  get spoken(): RecordedMessage {
-    const spoken = this.#part === 0 ? this.#turns.trigger(this.turn) : this.#laterPart()
-    if (spoken === undefined) throw tapeChangedError(this.n)
-    return spoken
+  get recorded(): RecordedMessage {
+    const recorded = this.#part === 0 ? this.#turns.trigger(this.turn) : this.#laterPart()
+    if (recorded === undefined) throw tapeChangedError(this.n)
+    return recorded
   }
 
   #laterPart(): RecordedMessage | undefined {
@@ -55,7 +55,7 @@ export class TapeMessage {
 
 /** A message of a turn, with its position on the tape. */
 export interface TurnMessage {
-  readonly spoken: RecordedMessage
+  readonly recorded: RecordedMessage
   /** Index of the turn. */
   readonly place: number
   /** Position in the turn: 0 is the trigger, and every step has one position for its message and one for the answer. */
@@ -70,8 +70,8 @@ export function messagesAt(turns: TurnStore, place: number): readonly TurnMessag
   const { trigger, steps } = turn
   const messages: TurnMessage[] = []
   for (let part = 0; part <= steps.length * 2; part++) {
-    const spoken = turnPart(turn, part)
-    if (spoken !== undefined) messages.push({ spoken, place, part, trigger })
+    const recorded = turnPart(turn, part)
+    if (recorded !== undefined) messages.push({ recorded, place, part, trigger })
   }
   return messages
 }
@@ -80,21 +80,20 @@ export function messagesAt(turns: TurnStore, place: number): readonly TurnMessag
 export function triggerAt(turns: TurnStore, place: number): TurnMessage | undefined {
   const trigger = turns.trigger(place)
   if (trigger === undefined || isOpeningMethod(turnMethod({ trigger }))) return undefined
-  return { spoken: trigger, place, part: 0, trigger }
+  return { recorded: trigger, place, part: 0, trigger }
 }
 
-/** The method of the trigger; empty if there is none. */
+/** Returns the method of the trigger, or an empty text. */
 export function turnMethod({ trigger }: Pick<Turn, 'trigger'>): string {
   const message = trigger?.message
   return message !== undefined && 'method' in message ? message.method : ''
 }
 
-/** A key for one message, which no other message of its tape has. */
+/** Returns a key that is unique on the tape. */
 export function tapeMessageKey({ frame, item }: { readonly frame: number; readonly item?: number }): string {
   return item === undefined ? String(frame) : `${frame}/${item}`
 }
 
-/** The trigger, and then two for each step: what was said, and what was answered if it was a question. */
 function turnPart({ trigger, steps }: Turn, part: number): RecordedMessage | undefined {
   if (part === 0) return trigger
   const step = steps[(part - 1) >> 1]
@@ -114,13 +113,13 @@ function nameParam(params: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined
 }
 
-// A completion is about the argument that it completes.
+// The subject of a completion is the argument that it completes.
 function completedArgument(params: unknown): string | undefined {
   const argument = member(params, 'argument')
   return isObject(argument) ? nameParam(argument) : undefined
 }
 
-// A tape has few tools and many calls; one with very many is no reason to keep them all.
+// A tape has few tools and many calls. The cache is limited for tapes with very many tools.
 const knownSubjects = new Map<string, readonly string[]>()
 const MOST_KNOWN = 1000
 
@@ -131,11 +130,7 @@ function subjectWordsOf(subject: string): readonly string[] {
 }
 
 function tapeChangedError(frame: number): ReelayError {
-  return new ReelayError(
-    'TAPE_BROKEN',
-    `the tape no longer holds frame ${frame} as it was when it was opened`,
-    {
-      hint: 'somebody writes to it, or it is damaged: look at it with reelay inspect, and try again',
-    },
-  )
+  return new ReelayError('TAPE_BROKEN', `frame ${frame} of the tape has changed since the tape was opened`, {
+    hint: 'another process writes to the tape, or it is damaged: check it with `reelay inspect` and try again',
+  })
 }

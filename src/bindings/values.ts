@@ -3,14 +3,14 @@ import { memberRanges, findRange, jsonLeaves, decodeLeaf } from '../json/find-re
 import { parseJson } from '../json/parse.ts'
 import type { JsonPath } from '../json/path.ts'
 
-/** A value of a message: a leaf, or what stands in the JSON or base64 that a leaf holds. */
+/** A value of a message: a leaf, or a value in the JSON or base64 that a leaf contains. */
 export interface MessageValue extends ValueLocation {
   readonly text: string
-  /** Whether the text was opened, so that what it holds is told apart from it. */
+  /** True if the text was decoded, so that the values in it are listed separately. */
   readonly opened: boolean
 }
 
-/** Every string and number of a message, the ones inside JSON and base64 texts too, and the names of MRTR rounds. */
+/** Lists all strings and numbers of a message, including those inside JSON and base64 texts, and the names of input requests. */
 export function messageValues(text: string): readonly MessageValue[] {
   return [...leafValues(text, (path) => ({ path, inside: [] })), ...inputNameValues(text)]
 }
@@ -18,9 +18,9 @@ export function messageValues(text: string): readonly MessageValue[] {
 const DEEPEST_OPENED = 3
 const LITERALS: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 
-function leafValues(json: string, spotAt: (path: JsonPath) => ValueLocation): readonly MessageValue[] {
+function leafValues(json: string, locationAt: (path: JsonPath) => ValueLocation): readonly MessageValue[] {
   return jsonLeaves(json).flatMap((leaf) => {
-    const value = { text: decodeLeaf(json, leaf), ...spotAt(leaf.path), opened: false }
+    const value = { text: decodeLeaf(json, leaf), ...locationAt(leaf.path), opened: false }
     if (json[leaf.start] === '"') return openText(value)
     return LITERALS.has(value.text) ? [] : [value]
   })
@@ -36,13 +36,13 @@ function openText(value: MessageValue): readonly MessageValue[] {
   return [{ ...value, opened: true }, ...openText(inner)]
 }
 
-/** The text, when it is a JSON object or array. */
+/** Returns the text if it is a JSON object or array. */
 export function embeddedJson(text: string): string | undefined {
   if (cannotStartJson(text.charCodeAt(0)) || !/^\s*[{[]/.test(text)) return undefined
   return parseJson(text) === undefined ? undefined : text
 }
 
-/** A letter, a digit or a mark that opens nothing: most texts begin with one. */
+/** True for most first characters of texts. It is a cheap check before the text is parsed. */
 function cannotStartJson(code: number): boolean {
   return code > 0x20 && code < 0x7b && code !== 0x5b
 }
@@ -56,7 +56,7 @@ const INPUT_NAME_PATHS: readonly JsonPath[] = [
   ['params', 'inputResponses'],
 ]
 
-/** The names under which a server asks for input, and under which the client answers. */
+/** The names of the input requests of a server and of the responses of the client. */
 function inputNameValues(text: string): readonly MessageValue[] {
   return INPUT_NAME_PATHS.flatMap((path) => {
     const range = findRange(text, path)
@@ -66,7 +66,7 @@ function inputNameValues(text: string): readonly MessageValue[] {
   })
 }
 
-/** The text that a base64 string encodes; undefined when it is no base64, or encodes no readable text. */
+/** Decodes base64. Returns `undefined` if the string is not base64 or does not encode readable text. */
 export function decodeBase64Text(text: string): string | undefined {
   if (text.length < 8 || text.length > LONGEST_BASE64 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text))
     return undefined
@@ -78,46 +78,47 @@ export function decodeBase64Text(text: string): string | undefined {
     const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     return isReadable(decoded) && encodeBase64Like(text, decoded) === text ? decoded : undefined
   } catch {
-    return undefined // most strings of these letters are no base64
+    return undefined // Most strings of these letters are not base64.
   }
 }
 
-// Control characters, and bytes that no UTF-8 has: a uuid has the letters of base64, and to catch an error takes longer than to look.
+// Control characters, and bytes that do not occur in UTF-8. Many ids look like base64, and this check is faster than catching the
+// error.
 const NOT_TEXT = /[^\t\n\r\x20-\x7e\x80-\xbf\xc2-\xf4]|^[\x80-\xbf]/
 
-const LONGEST_BASE64 = 8192 // cursors and states are short; a picture is no handle
+const LONGEST_BASE64 = 8192 // Cursors and states are short. Images are never handles.
 
-/** Encodes a text in the alphabet and with the padding of another one. */
+/** Encodes a text in the alphabet and with the padding of `model`. */
 export function encodeBase64Like(model: string, text: string): string {
   const plain = btoa(String.fromCharCode(...new TextEncoder().encode(text)))
   const padded = model.endsWith('=') || model.length % 4 === 0 ? plain : plain.replace(/=+$/, '')
   return /[-_]/.test(model) ? padded.replaceAll('+', '-').replaceAll('/', '_') : padded
 }
 
-// Text that was encoded on purpose holds no control characters; random letters that happen to decode do.
+// Text that was encoded on purpose contains no control characters. Random letters that can be decoded usually do.
 function isReadable(text: string): boolean {
   return !/[^\P{C}\t\n\r]/u.test(text)
 }
 
-/** A stretch of a text that may be a value of its own. */
+/** A part of a text that may be a value. */
 export interface TextPiece {
   readonly start: number
   readonly end: number
 }
 
-// A path, a URI or a uuid is made of a few runs; a longer piece is none of them.
+// Paths, URIs and UUIDs consist of a few runs.
 const MOST_RUNS = 12
 
 /**
- * The stretches of a text that are meant: each starts and ends at the edge of a run of letters and digits, without a space
- * inside. So tokens, parts of a composite, segments and query values of a URI and folders of a path are found. Of pieces in
- * one place the longest comes first, because a uuid is no five handles.
+ * Finds the pieces of a text that `isMeant` accepts. A piece starts and ends at the edge of a run of letters and digits and
+ * contains no space: a token, a part of a composite, a segment or query value of a URI, a folder of a path. Of overlapping
+ * pieces the longest comes first.
  */
 export function findPieces(text: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
   return findPiecesByWord(text, (word) => findPiecesInWord(word, isMeant))
 }
 
-/** The same for whoever knows the pieces of a word: they hang on nothing around it. */
+/** Does the same with a function that finds the pieces of one word, so that its results can be cached. */
 export function findPiecesByWord(
   text: string,
   inWord: (word: string) => readonly TextPiece[],
@@ -129,16 +130,15 @@ export function findPiecesByWord(
   return pieces
 }
 
-/** The pieces of one word. */
 export function findPiecesInWord(word: string, isMeant: (piece: string) => boolean): readonly TextPiece[] {
   const pieces: TextPiece[] = []
   for (const piece of piecesOfWord(word))
-    for (const one of pieceVariants(word, piece))
-      if (isMeant(word.slice(one.start, one.end))) pieces.push(one)
+    for (const variant of pieceVariants(word, piece))
+      if (isMeant(word.slice(variant.start, variant.end))) pieces.push(variant)
   return pieces
 }
 
-// Most words of most texts are plain, and are one run.
+// Most words are a single run of letters.
 const PLAIN_WORD = /^[A-Za-z]+(?=[.,;:!?]?$)/
 
 function piecesOfWord(word: string): Iterable<TextPiece> {
@@ -157,7 +157,7 @@ function* runCombinations(word: string): Iterable<TextPiece> {
   }
 }
 
-// An absolute path starts with its slash, and base64 may end in its padding.
+// An absolute path includes its leading slash, and base64 includes its padding.
 function pieceVariants(text: string, piece: TextPiece): readonly TextPiece[] {
   const { start, end } = piece
   if (text[start - 1] !== '/' && text[end] !== '=') return [piece]
@@ -170,19 +170,19 @@ function pieceVariants(text: string, piece: TextPiece): readonly TextPiece[] {
   ]
 }
 
-/** The words that name a piece: what stands right before it in its text, behind the last number. */
+/** Returns up to three words right before a piece, after the last number. They often name it: `issue 42`. */
 export function labelWordsBefore(text: string, start: number): readonly string[] {
   const lead = text.slice(Math.max(0, start - 40), start).replace(/^.*\p{N}/su, '')
   return (lead.match(/\p{L}+/gu) ?? []).slice(-3)
 }
 
 /**
- * The runs of letters and digits that a text is made of; a uuid is one of them. Its groups are short and no values by
- * themselves: among many uuids each of them stands in another one, or is some number of the client, by chance.
+ * Matches the runs of letters and digits in a text. A UUID is one run, because its groups are short: by chance they also
+ * occur in other UUIDs or are equal to numbers of the client.
  */
 export const WORD_RUNS: RegExp = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?![\p{L}\p{N}])|[\p{L}\p{N}]+/giu
 
-/** Whether a run of plain letters and digits goes on at a character, of which so many belong to it already. */
+/** Returns true if a run of ASCII letters and digits, of which `length` characters precede `at`, includes the character at `at`. */
 export function continuesRun(text: string, at: number, length: number): boolean {
   const code = text.charCodeAt(at)
   return isAsciiAlphanumeric(code) || (code === DASH && isUuidDash(length) && isUuidAt(text, at - length))
@@ -219,25 +219,24 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
-/** A copy of plain data that stands alone: a text that was cut out of a longer one keeps all of that in memory. */
+/** Copies plain data. A text that was cut out of a longer one would keep the longer one in memory. */
 export function detachedCopy<Data>(data: Data): Data {
   return structuredClone(data)
 }
 
 /**
- * How sure it is that two equal values are one: `strong` when nobody makes it up twice, `fair` when names must agree,
- * `weak` for small numbers and plain words, `none` for what can be no handle at all.
+ * How likely two equal values are the same value. `strong`: unlikely to be generated twice. `fair`: the names must agree.
+ * `weak`: small numbers and plain words. `none`: never a handle.
  */
 type Distinctness = 'strong' | 'fair' | 'weak' | 'none'
 
 export function distinctnessOf(value: string): Distinctness {
   if (NEVER.has(value)) return 'none'
-  if (/^-?\d+(\.\d+)?$/.test(value)) return distinctnessOfNumber(value)
+  if (isNumericText(value)) return distinctnessOfNumber(value)
   if (value.length < SHORTEST) return 'none'
   return distinctnessOfText(value)
 }
 
-/** Whether a value is a number by its spelling. */
 export function isNumericText(value: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(value)
 }
@@ -274,7 +273,7 @@ function distinctnessOfWord(value: string): Distinctness {
   return /[-_./:#]/.test(value) ? 'fair' : 'weak'
 }
 
-// `item1`, `page-2`, `eu-west-1`, `gpt-4o-mini`, `sha256`: words with a number, and many things are called so.
+// Words with a number, such as `item1`, `page-2`, `eu-west-1`, `gpt-4o-mini` and `sha256`, are common names.
 function isNumberedName(value: string): boolean {
   return value.split(/[-_.:/ ]/).every((part) => part.length <= 3 || /^(\p{L}+\d{0,3}|\d{1,4})$/u.test(part))
 }

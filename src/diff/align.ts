@@ -3,9 +3,9 @@ import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 import { commonAffixLength } from '../text.ts'
 
-/** Which item is which: places in the expected list, in the actual one, or in both. */
+/** The correspondence between the items of two lists, by index. */
 interface ListAlignment {
-  /** Items that are to be compared with each other. */
+  /** Items to compare with each other. */
   readonly pairs: readonly (readonly [expected: number, actual: number])[]
   readonly removed: readonly number[]
   readonly added: readonly number[]
@@ -17,36 +17,36 @@ interface ListsToAlign {
   readonly order: 'kept' | 'free'
 }
 
-/** Pairs the items of two lists: by their identity, else by equal content, else by likeness; a moved item is a pair too. */
+/** Pairs the items of two lists by an id or by equal content, and the remaining items by similarity. */
 export function alignLists(lists: ListsToAlign): ListAlignment {
-  const matching = new ItemPairing(lists.expected.length, lists.actual.length)
+  const pairing = new ItemPairing(lists.expected.length, lists.actual.length)
   const key = lists.order === 'free' ? findIdentityKey(lists.expected, lists.actual) : undefined
   if (key !== undefined)
-    pairByKey(lists, matching, (item) => (isObject(item) ? `${typeof item[key]} ${String(item[key])}` : ''))
-  else if (lists.order === 'free') pairByKey(lists, matching, canonicalJson)
-  else pairInOrder(lists, matching)
-  pairBySimilarity(lists, matching)
-  return matching.alignment()
+    pairByKey(lists, pairing, (item) => (isObject(item) ? `${typeof item[key]} ${String(item[key])}` : ''))
+  else if (lists.order === 'free') pairByKey(lists, pairing, canonicalJson)
+  else pairInOrder(lists, pairing)
+  pairBySimilarity(lists, pairing)
+  return pairing.alignment()
 }
 
 class ItemPairing {
   readonly #actualOf: (number | undefined)[]
-  readonly #taken: boolean[]
+  readonly #isActualPaired: boolean[]
 
   constructor(expected: number, actual: number) {
     this.#actualOf = Array.from({ length: expected }, () => undefined)
-    this.#taken = Array.from({ length: actual }, () => false)
+    this.#isActualPaired = Array.from({ length: actual }, () => false)
   }
 
   pair(expected: number, actual: number): void {
     this.#actualOf[expected] = actual
-    this.#taken[actual] = true
+    this.#isActualPaired[actual] = true
   }
 
   unpaired(): { readonly expected: readonly number[]; readonly actual: readonly number[] } {
     return {
       expected: indexesWhere(this.#actualOf, (actual) => !isPaired(actual)),
-      actual: indexesWhere(this.#taken, (taken) => !taken),
+      actual: indexesWhere(this.#isActualPaired, (paired) => !paired),
     }
   }
 
@@ -58,11 +58,11 @@ class ItemPairing {
   }
 
   alignment(): ListAlignment {
-    const alone = this.unpaired()
+    const unpaired = this.unpaired()
     const pairs = this.#actualOf.flatMap((actual, expected): [number, number][] =>
       actual === undefined ? [] : [[expected, actual]],
     )
-    return { pairs, removed: alone.expected, added: alone.actual }
+    return { pairs, removed: unpaired.expected, added: unpaired.actual }
   }
 }
 
@@ -71,52 +71,52 @@ function isPaired(actual: number | undefined): boolean {
 }
 
 function indexesWhere<Item>(items: readonly Item[], test: (item: Item) => boolean): readonly number[] {
-  return items.flatMap((item, place) => (test(item) ? [place] : []))
+  return items.flatMap((item, index) => (test(item) ? [index] : []))
 }
 
 function pairByKey(
   { expected, actual }: ListsToAlign,
-  matching: ItemPairing,
+  pairing: ItemPairing,
   keyOf: (item: unknown) => string,
 ): void {
   const waiting = new Map<string, number[]>()
-  for (const [place, item] of actual.entries()) {
-    const places = waiting.get(keyOf(item))
-    if (places === undefined) waiting.set(keyOf(item), [place])
-    else places.push(place)
+  for (const [index, item] of actual.entries()) {
+    const indexes = waiting.get(keyOf(item))
+    if (indexes === undefined) waiting.set(keyOf(item), [index])
+    else indexes.push(index)
   }
-  for (const [place, item] of expected.entries()) {
+  for (const [index, item] of expected.entries()) {
     const found = waiting.get(keyOf(item))?.shift()
-    if (found !== undefined) matching.pair(place, found)
+    if (found !== undefined) pairing.pair(index, found)
   }
 }
 
-function pairInOrder({ expected, actual }: ListsToAlign, matching: ItemPairing): void {
+function pairInOrder({ expected, actual }: ListsToAlign, pairing: ItemPairing): void {
   const common = longestCommonSubsequence(expected.map(canonicalJson), actual.map(canonicalJson))
-  for (const pair of common) matching.pair(pair.expected, pair.actual)
+  for (const pair of common) pairing.pair(pair.expected, pair.actual)
 }
 
 const MOST_COMPARISONS = 10_000
 const LEAST_SIMILARITY = 0.34
 
-/** What is left is paired with its like; many that are left are paired by their place. */
-function pairBySimilarity({ expected, actual, order }: ListsToAlign, matching: ItemPairing): void {
-  const alone = matching.unpaired()
-  const byPlace = alone.expected.length * alone.actual.length > MOST_COMPARISONS
-  const free = new Set(alone.actual)
-  for (const place of alone.expected) {
-    const gap = order === 'free' ? EVERYWHERE : matching.gapAround(place)
-    const candidates = byPlace
+/** Pairs the remaining items by similarity, or by position if there are too many of them. */
+function pairBySimilarity({ expected, actual, order }: ListsToAlign, pairing: ItemPairing): void {
+  const unpaired = pairing.unpaired()
+  const byPosition = unpaired.expected.length * unpaired.actual.length > MOST_COMPARISONS
+  const free = new Set(unpaired.actual)
+  for (const index of unpaired.expected) {
+    const gap = order === 'free' ? EVERYWHERE : pairing.gapAround(index)
+    const candidates = byPosition
       ? firstInGap(free, gap)
       : [...free].filter((at) => at > gap.after && at < gap.before)
-    const like = byPlace ? candidates[0] : mostSimilarItem(expected[place], place, candidates, actual)
-    if (like === undefined) continue
-    free.delete(like)
-    matching.pair(place, like)
+    const found = byPosition ? candidates[0] : mostSimilarItem(expected[index], index, candidates, actual)
+    if (found === undefined) continue
+    free.delete(found)
+    pairing.pair(index, found)
   }
 }
 
-/** The places in the actual list between which a like item may stand without having moved. */
+/** The range of the actual list in which an item can be without having moved. */
 interface Gap {
   readonly after: number
   readonly before: number
@@ -124,28 +124,28 @@ interface Gap {
 
 const EVERYWHERE: Gap = { after: -1, before: Infinity }
 
-function firstInGap(places: ReadonlySet<number>, { after, before }: Gap): readonly number[] {
-  for (const at of places) if (at > after) return at < before ? [at] : []
+function firstInGap(indexes: ReadonlySet<number>, { after, before }: Gap): readonly number[] {
+  for (const at of indexes) if (at > after) return at < before ? [at] : []
   return []
 }
 
 function mostSimilarItem(
   item: unknown,
-  place: number,
+  index: number,
   candidates: readonly number[],
   actual: readonly unknown[],
 ): number | undefined {
   let best: { readonly at: number; readonly score: number } | undefined
   for (const at of candidates) {
-    const likeness = similarityOf(item, actual[at])
-    if (likeness < LEAST_SIMILARITY && at !== place) continue
-    const score = likeness - Math.abs(at - place) * 1e-6
+    const similarity = similarityOf(item, actual[at])
+    if (similarity < LEAST_SIMILARITY && at !== index) continue
+    const score = similarity - Math.abs(at - index) * 1e-6
     if (best === undefined || score > best.score) best = { at, score }
   }
   return best?.at
 }
 
-/** The member that tells the items of two lists apart: id-like by name, there in every item, unique on each side. */
+/** Finds a member that identifies the items: it has a name like `id`, every item has it, and its values are unique in each list. */
 function findIdentityKey(expected: readonly unknown[], actual: readonly unknown[]): string | undefined {
   const [left, right] = [allObjects(expected), allObjects(actual)]
   if (left === undefined || right === undefined) return undefined
@@ -159,15 +159,15 @@ const ID_LIKE = /^(id|uuid|guid|uri|url|key|slug|path|name|title)$|(Id|_id|Key|_
 const BEST_FIRST = ['id', 'uuid', 'guid', 'uri', 'url', 'key', 'slug', 'path', 'name', 'title']
 
 function identityRank(name: string): number {
-  const place = BEST_FIRST.indexOf(name)
-  return place < 0 ? 3.5 : place
+  const index = BEST_FIRST.indexOf(name)
+  return index < 0 ? 3.5 : index
 }
 
 function allObjects(items: readonly unknown[]): readonly JsonObject[] | undefined {
   return items.length > 0 && items.every(isObject) ? items : undefined
 }
 
-// When hardly a value is on both sides, the ids themselves have changed, and say nothing about which item is which.
+// If the lists share few values, the ids themselves have changed and identify nothing.
 function identifiesItems(name: string, left: readonly JsonObject[], right: readonly JsonObject[]): boolean {
   const [ours, theirs] = [memberValues(name, left), memberValues(name, right)]
   if (ours === undefined || theirs === undefined) return false
@@ -185,7 +185,7 @@ function memberValues(name: string, items: readonly JsonObject[]): ReadonlySet<s
   return values.size === items.length ? values : undefined
 }
 
-/** How much two items have in common, from 0 to 1; a look at their surface is enough to pair them. */
+/** Returns the similarity of two items from 0 to 1. Only their direct members are compared. */
 function similarityOf(expected: unknown, actual: unknown): number {
   if (expected === actual) return 1
   if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
@@ -213,16 +213,16 @@ function textSimilarity(a: string, b: string): number {
   return Math.max(0.2, commonAffixLength(a, b) / Math.max(a.length, b.length, 1))
 }
 
-/** Two places that hold the same. */
+/** The indexes of an item that both lists have. */
 interface CommonItem {
   readonly expected: number
   readonly actual: number
 }
 
-// Lists that have more changes than this have nothing to do with each other.
+// Lists with more changes than this are treated as unrelated.
 const MOST_CHANGES = 1000
 
-/** The longest run of common items, in order (Myers 1986); what lists that share too little have in common is not looked for. */
+/** Finds the longest common subsequence (Myers 1986). Returns an empty list if there are too many changes. */
 export function longestCommonSubsequence(
   expected: readonly string[],
   actual: readonly string[],
@@ -243,7 +243,7 @@ export function longestCommonSubsequence(
   return []
 }
 
-/** Where a path that made so many changes enters a diagonal: from the one above or the one below, whichever got further. */
+/** Returns the row at which a path enters a diagonal: from the neighbouring diagonal that got further. */
 function diagonalStart(furthest: Int32Array, diagonal: number, changes: number, limit: number): number {
   const below = furthest[diagonal + limit] ?? 0
   const above = furthest[diagonal + limit + 2] ?? 0

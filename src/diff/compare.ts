@@ -9,7 +9,7 @@ interface CompareSettings extends EqualitySettings {
   readonly order: 'kept' | 'free'
 }
 
-/** Walks two values side by side and notes where they part. The path is written down only where they do. */
+/** Walks through two values in parallel and collects their differences. Paths are copied only for differences. */
 export class ValueComparison {
   readonly differences: Difference[] = []
   readonly #settings: CompareSettings
@@ -45,13 +45,13 @@ export class ValueComparison {
     }
   }
 
-  /** Equal beginnings and ends are passed over, so that one changed item costs no search for its like. */
+  /** Skips equal items at both ends, so that a single changed item needs no alignment. */
   #arrays(expected: readonly unknown[], actual: readonly unknown[], node: DiffRuleNode | undefined): void {
     if (this.#isTooDeep(expected, actual)) return
     const same = (left: number, right: number): boolean =>
       isEqual(expected[left], actual[right], node?.child(left), this.#settings, this.#path.length)
     const shortest = Math.min(expected.length, actual.length)
-    const limit = expected.length === actual.length ? shortest - 1 : shortest // a last one is compared at once
+    const limit = expected.length === actual.length ? shortest - 1 : shortest // If only one item is left, it is compared directly.
     let start = 0
     while (start < limit && same(start, start)) start++
     let tail = 0
@@ -125,7 +125,7 @@ export class ValueComparison {
   }
 }
 
-/** A stretch of a list. */
+/** A range of a list. */
 interface ListSlice {
   readonly items: readonly unknown[]
   readonly start: number
@@ -136,17 +136,16 @@ function isPlainObject(value: unknown): value is JsonObject {
   return isObject(value) && !(value instanceof ExactNumber)
 }
 
-/** How values are compared: what holds everywhere, beside the rules of a place. */
 interface EqualitySettings {
   readonly relative: number
 }
 
-/** A hostile message nests deeper than any call stack: below this, values are compared by their text. */
+/** A hostile message may exceed the call stack. Values below this depth are compared as canonical JSON. */
 const DEEPEST_COMPARED = 100
 
 /**
- * Whether two values are seen to be the same under the rules; where there are no rules, at the speed of a plain comparison.
- * It may miss what lies very deep, so a no is for a closer look.
+ * Returns true if two values are equal under the rules. It is fast, but may return false for equal values that are nested very
+ * deeply, so callers have to compare such values again.
  */
 function isEqual(
   expected: unknown,
@@ -167,12 +166,11 @@ function isEqual(
   )
 }
 
-/** Whether two numbers are as near to each other as was asked for. */
 function isWithinTolerance(expected: number, actual: number, relative: number): boolean {
   return Math.abs(expected - actual) <= relative * Math.max(Math.abs(expected), Math.abs(actual))
 }
 
-/** Whether a member is an object's own; only names that every object inherits need the question. */
+/** Like `Object.hasOwn`, but faster: only values that can be inherited from `Object.prototype` need the check. */
 function hasOwnMember(object: object, key: string, value: unknown): boolean {
   if (value !== undefined && typeof value !== 'function' && key !== '__proto__') return true
   return Object.hasOwn(object, key) && value !== undefined
@@ -234,7 +232,7 @@ function sameNumber(expected: unknown, actual: unknown): boolean {
   )
 }
 
-/** Compares types and members only: values and the lengths of lists are free. */
+/** Compares only types and members. Values and the lengths of lists may differ. */
 export class StructureComparison {
   readonly differences: Difference[] = []
   readonly #path: (string | number)[] = []
@@ -249,7 +247,7 @@ export class StructureComparison {
     if (inside !== undefined) this.compare(inside.expected, inside.actual, node)
   }
 
-  // Of a list that was empty nothing is known; a longer list is held to the items that there were.
+  // The items of an empty list are unknown. Additional items are compared with the last expected one.
   #items(expected: readonly unknown[], actual: readonly unknown[], node: DiffRuleNode | undefined): void {
     if (expected.length === 0) return
     for (const [place, item] of actual.entries()) {

@@ -6,11 +6,11 @@ import { createDiffer } from './diff.ts'
 import { formatPath } from '../json/path.ts'
 import type { Difference } from './difference.ts'
 
-// Texts that are JSON themselves count by what they mean, which is another test's subject.
+// Strings that contain JSON are compared as JSON, which another test covers.
 const isProse = (value: unknown): boolean => !/"\s*[[{]/.test(JSON.stringify([value]))
 const json = fc.jsonValue({ maxDepth: 4 }).filter(isProse)
 
-test('a value differs in nothing from itself, however it is spelled', () => {
+test('a value has no differences from itself, however it is formatted', () => {
   fc.assert(
     fc.property(json, (value) => {
       const differ = createDiffer({ order: 'kept' })
@@ -20,7 +20,7 @@ test('a value differs in nothing from itself, however it is spelled', () => {
   )
 })
 
-test('two values without a difference are the same value', () => {
+test('two values without differences are equal', () => {
   fc.assert(
     fc.property(json, json, (one, other) => {
       const differ = createDiffer({ order: 'kept' })
@@ -30,7 +30,7 @@ test('two values without a difference are the same value', () => {
   )
 })
 
-test('making the differences in one object gives the other', () => {
+test('applying the differences to one object gives the other', () => {
   const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
   const members = fc
     .dictionary(fc.string(), fc.oneof(scalar, fc.dictionary(fc.string(), scalar)))
@@ -44,7 +44,7 @@ test('making the differences in one object gives the other', () => {
   )
 })
 
-test('the order of items makes no difference where it is free', () => {
+test('the order of items makes no difference if it is free', () => {
   const list = fc.array(fc.oneof(fc.integer(), fc.string(), fc.record({ id: fc.uuid(), n: fc.integer() })))
   fc.assert(
     fc.property(list, fc.infiniteStream(fc.nat()), (items, order) => {
@@ -57,7 +57,7 @@ test('the order of items makes no difference where it is free', () => {
   )
 })
 
-test('an ignored member never makes a difference, and no other is hidden by it', () => {
+test('an ignored member is never a difference and hides no other', () => {
   fc.assert(
     fc.property(json, json, json, (kept, one, other) => {
       const ignoring = createDiffer({ ignore: [['a', 'noise']] })

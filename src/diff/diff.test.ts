@@ -18,12 +18,12 @@ const rows = (first: number): unknown => ['a', 'b', 'c'].map((v, n) => ({ id: fi
 
 const nested = (leaf: string): string => `${'['.repeat(100_000)}${leaf}${']'.repeat(100_000)}`
 
-test('equal texts differ in nothing, and neither do texts that mean the same', () => {
+test('equal texts and texts with the same meaning have no differences', () => {
   expect(diffJson('{"a":1}', '{"a":1}')).toEqual([])
   expect(diffJson('{"a":1,"b":[true]}', '{ "b": [true], "a": 1.0 }')).toEqual([])
 })
 
-test('what was added, removed, changed or of another type is told with its path and both sides', () => {
+test('additions, removals, changes and changes of type are reported with path and both sides', () => {
   const expected = { kept: 1, gone: 'x', value: 1, type: 1, list: [{ id: 1, a: 1 }] }
   const actual = { kept: 1, fresh: null, value: 2, type: '1', list: [{ id: 1, a: 2 }] }
   expect(differences(expected, actual)).toEqual([
@@ -35,7 +35,7 @@ test('what was added, removed, changed or of another type is told with its path 
   ])
 })
 
-test('items are told apart by their id, so an item at the head of a list is one addition', () => {
+test('items are identified by their id, so a new first item is one addition', () => {
   const expected = [
     { id: 'a', n: 1 },
     { id: 'b', n: 2 },
@@ -48,13 +48,13 @@ test('items are told apart by their id, so an item at the head of a list is one 
   ])
 })
 
-test('a changed id is a finding of its own', () => {
+test('a changed id is a difference', () => {
   const expected = [{ id: 'a' }, { id: 'b' }, { id: 'c' }].map((item) => ({ ...item, of: 'us' }))
   const actual = expected.map((item) => (item.id === 'b' ? { ...item, id: 'x' } : item))
   expect(differences(expected, actual)).toEqual(['changed [1].id {"expected":"b","actual":"x"}'])
 })
 
-test('ids that were all given anew pair nothing: each is told, beside what it belongs to', () => {
+test('if most ids changed, items are not paired by id, and each id is reported', () => {
   expect(differences(rows(1), rows(3))).toEqual([
     'changed [0].id {"expected":1,"actual":3}',
     'changed [1].id {"expected":2,"actual":4}',
@@ -62,12 +62,12 @@ test('ids that were all given anew pair nothing: each is told, beside what it be
   ])
 })
 
-test('items without an id are told apart by what they hold', () => {
+test('items without an id are identified by their content', () => {
   expect(differences(['a', 'b', 'c'], ['x', 'a', 'b', 'c'])).toEqual(['added [0] {"actual":"x"}'])
   expect(differences([[1, 2], [3]], [[3], [1, 2], [4]])).toEqual(['added [2] {"actual":[4]}'])
 })
 
-test('a moved item is no difference, unless the order counts', () => {
+test('a moved item is a difference only if the order counts', () => {
   const [expected, actual] = [{ list: ['one', 'two', 'three'] }, { list: ['three', 'one', 'two'] }]
   expect(differences(expected, actual)).toEqual([])
   expect(differences(expected, actual, { ordered: paths('list') })).toEqual([
@@ -77,7 +77,7 @@ test('a moved item is no difference, unless the order counts', () => {
   expect(differences(expected, actual, { order: 'kept', unordered: paths('list') })).toEqual([])
 })
 
-test('JSON inside a text is compared as JSON, and its paths go on into it', () => {
+test('JSON inside a string is compared as JSON, and paths continue into it', () => {
   expect(differences(block({ a: 1, b: 2 }), block({ b: 2, a: 1 }, 2))).toEqual([])
   expect(differences(block({ a: { id: 1 } }), block({ a: { id: 2 } }))).toEqual([
     'changed content[0].text.a.id {"expected":1,"actual":2}',
@@ -87,7 +87,7 @@ test('JSON inside a text is compared as JSON, and its paths go on into it', () =
   ).toEqual([])
 })
 
-test('ignored places are left out, for one item or for every item, whatever happens there', () => {
+test('ignored paths are left out, for one item or for every item', () => {
   const expected = {
     at: 1,
     rows: [
@@ -113,7 +113,7 @@ test('ignored places are left out, for one item or for every item, whatever happ
   ])
 })
 
-test('numbers may be as far apart as the tolerance says', () => {
+test('numbers may differ within the tolerance', () => {
   const [expected, actual] = [
     { a: 100, b: 100 },
     { a: 104, b: 104 },
@@ -124,7 +124,7 @@ test('numbers may be as far apart as the tolerance says', () => {
   ])
 })
 
-test('structural looks at types and members only', () => {
+test('mode structural compares only types and members', () => {
   const expected = { id: 1, tags: ['a'], owner: { name: 'x' }, none: [] }
   expect(
     differences(
@@ -140,11 +140,11 @@ test('structural looks at types and members only', () => {
   ])
 })
 
-test('structural holds each item to the one that stood in its place', () => {
+test('mode structural compares each item with the item at the same index', () => {
   expect(differences(['a', 1], ['b', 2, 3], { mode: 'structural' })).toEqual([])
 })
 
-test('partial lets more be there, and with required places looks at those alone', () => {
+test('mode partial allows additions, and compares only required paths if there are any', () => {
   const expected = { a: 1, b: { c: 1 } }
   expect(differences(expected, { a: 1, b: { c: 1, d: 2 }, e: 3 }, { mode: 'partial' })).toEqual([])
   expect(differences(expected, { a: 2 }, { mode: 'partial', required: paths('b.c') })).toEqual([
@@ -159,7 +159,7 @@ test('numbers beyond 2^53 are compared by their spelling', () => {
   expect(diffJson('[1e400]', '[1e401]')).toHaveLength(1)
 })
 
-test('__proto__ and constructor are names like any other', () => {
+test('__proto__ and constructor are ordinary names', () => {
   expect(diffJson('{"__proto__":1}', '{"__proto__":2}')).toMatchObject([
     { path: ['__proto__'], kind: 'changed' },
   ])
@@ -173,13 +173,13 @@ test('__proto__ and constructor are names like any other', () => {
   ])
 })
 
-test('values that nest without end are compared without exhausting the stack', () => {
+test('very deeply nested values are compared without exhausting the stack', () => {
   expect(diffJson(nested('1'), nested('2'))).toHaveLength(1)
   expect(diffJson(nested('1'), `${nested('1')} `)).toEqual([])
   expect(diffJson(nested('1'), nested('2'), { mode: 'structural' })).toEqual([])
 })
 
-test('texts that are no JSON are compared as texts', () => {
+test('texts that are not JSON are compared as strings', () => {
   expect(diffJson('plain', 'words')).toEqual([
     { path: [], kind: 'changed', expected: 'plain', actual: 'words' },
   ])

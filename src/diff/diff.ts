@@ -6,28 +6,28 @@ import { DiffRuleNode, type DiffRule } from './rules.ts'
 
 export interface DiffOptions {
   /**
-   * `exact` (default): every value counts. `structural`: types and names of members only. `partial`: what is expected must be
-   * there, more may be; with `required`, only these places count.
+   * `exact` (default): compares all values. `structural`: compares only types and names of members. `partial`: allows
+   * additional members and items, or compares only the `required` paths.
    */
   readonly mode?: 'exact' | 'structural' | 'partial'
-  /** Places that are not compared. */
+  /** Paths that are not compared. */
   readonly ignore?: readonly PathPattern[]
-  /** In mode `partial`: the places that count. */
+  /** The paths that are compared in mode `partial`. */
   readonly required?: readonly PathPattern[]
-  /** Whether a moved item of a list is a difference; `free` unless said. */
+  /** `kept`: a moved item of a list is a difference. Default: `free`. */
   readonly order?: 'kept' | 'free'
-  /** Lists in which the order counts, or does not, whatever holds elsewhere. */
+  /** Lists for which `order` is overridden. */
   readonly ordered?: readonly PathPattern[]
   readonly unordered?: readonly PathPattern[]
-  /** How far numbers may be apart, as a share of the larger one. */
+  /** The allowed difference between numbers, relative to the larger one. */
   readonly tolerance?: number
-  /** The same for single places. */
+  /** The allowed difference at single paths. */
   readonly tolerances?: readonly { readonly path: PathPattern; readonly relative: number }[]
 }
 
-/** Compares texts and values under options that were read once. */
+/** Compares texts and values with options that are prepared once. */
 export interface Differ {
-  /** What differs between two JSON texts; texts that are no JSON are compared as texts. */
+  /** Compares two JSON texts. Texts that are not JSON are compared as strings. */
   readonly texts: (expected: string, actual: string) => readonly Difference[]
   readonly values: (expected: unknown, actual: unknown) => readonly Difference[]
 }
@@ -50,7 +50,7 @@ export function createDiffer(options: DiffOptions = {}): Differ {
   }
 }
 
-/** What differs between two JSON texts. Equal bytes are never parsed. */
+/** Compares two JSON texts. Equal texts are not parsed. */
 export function diffJson(expected: string, actual: string, options?: DiffOptions): readonly Difference[] {
   return expected === actual ? [] : createDiffer(options).texts(expected, actual)
 }
@@ -74,10 +74,10 @@ function partialDifferences(
   required: readonly PathPattern[],
 ): readonly Difference[] {
   if (required.length === 0) return differences.filter(({ kind }) => kind !== 'added')
-  return differences.filter(({ path }) => required.some((place) => pathsOverlap(place, path)))
+  return differences.filter(({ path }) => required.some((pattern) => pathsOverlap(pattern, path)))
 }
 
-/** Whether one of two paths lies on the way to the other. */
+/** Returns true if one of the paths is a prefix of the other. */
 function pathsOverlap(pattern: PathPattern, path: PathPattern): boolean {
   const shared = Math.min(pattern.length, path.length)
   return pattern

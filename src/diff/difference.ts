@@ -1,16 +1,16 @@
 import { ExactNumber } from '../json/exact-number.ts'
 import type { JsonPath } from '../json/path.ts'
 
-/** One thing that is not the same. A side that has nothing there has no member. */
+/** One difference between two values. `expected` is absent for an addition, `actual` for a removal. */
 export interface Difference {
-  /** From the value that was compared; it goes on into JSON inside a text. */
+  /** Path from the compared value. It continues into JSON inside a string. */
   readonly path: JsonPath
   readonly kind: 'added' | 'removed' | 'changed' | 'type'
   readonly expected?: unknown
   readonly actual?: unknown
 }
 
-/** A text or number that has become another text or number. */
+/** A string or number that changed to another string or number. */
 interface ChangedScalar extends Difference {
   readonly expected: string | number
   readonly actual: string | number
@@ -28,7 +28,6 @@ function isTextOrNumber(value: unknown): value is string | number {
 
 export type JsonType = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
-/** The type of a value, in the words of JSON. */
 export function jsonTypeOf(value: unknown): JsonType {
   if (value === null || value === undefined) return 'null'
   if (Array.isArray(value)) return 'array'

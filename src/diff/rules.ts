@@ -1,6 +1,5 @@
 import { EVERY_ITEM, type PathPattern, type PathSegment } from '../json/path.ts'
 
-/** What holds at a path. */
 type DiffRuleEffect =
   | { readonly kind: 'ignore' }
   | { readonly kind: 'order'; readonly order: 'kept' | 'free' }
@@ -11,7 +10,7 @@ export interface DiffRule {
   readonly effect: DiffRuleEffect
 }
 
-/** The rules that matter at one place, ready for the way down: no path is compared while values are. */
+/** The rules for one path and the paths below it. The comparison walks down this tree, so it never has to compare paths. */
 export class DiffRuleNode {
   readonly ignored: boolean
   readonly order: 'kept' | 'free' | undefined
@@ -27,7 +26,7 @@ export class DiffRuleNode {
     this.relative = here.findLast((effect) => effect.kind === 'tolerance')?.relative
   }
 
-  /** The root of compiled rules; undefined when there are none, so that nothing is asked on the way. */
+  /** Returns `undefined` if there are no rules, which makes the comparison faster. */
   static compile(rules: readonly DiffRule[]): DiffRuleNode | undefined {
     if (rules.length === 0) return undefined
     const here = rules.filter(({ path }) => path.length === 0).map(({ effect }) => effect)
@@ -54,10 +53,10 @@ export class DiffRuleNode {
     return this.#every.node
   }
 
-  #descend(leadsThere: (segment: PathSegment | undefined) => boolean): DiffRuleNode | undefined {
+  #descend(matches: (segment: PathSegment | undefined) => boolean): DiffRuleNode | undefined {
     return DiffRuleNode.compile(
       this.#below
-        .filter(({ path }) => leadsThere(path[0]))
+        .filter(({ path }) => matches(path[0]))
         .map(({ path, effect }) => ({ path: path.slice(1), effect })),
     )
   }

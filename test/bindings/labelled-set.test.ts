@@ -38,13 +38,13 @@ describe('on sessions whose client says which values it carried over', () => {
     expect(recall).toBeGreaterThanOrEqual(0.95)
   })
 
-  test('a second run takes nothing away that was right', async () => {
+  test('a second run removes no correct binding', async () => {
     const { precision, recall } = score(await allRows(true))
     expect(precision).toBeGreaterThanOrEqual(0.98)
     expect(recall).toBeGreaterThanOrEqual(0.95)
   })
 
-  test('what the client made up itself is sent as it was', async () => {
+  test('values that the client generated are sent unchanged', async () => {
     const changed = (await allRows(false)).filter(({ shouldBe, holds }) => !shouldBe && !holds)
     expect(changed).toEqual([])
   })

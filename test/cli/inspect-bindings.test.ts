@@ -42,7 +42,7 @@ test('the values that the server made up are shown with where they came from, wh
     "TAPE
     1 value from the server sent back in 2 places
 
-    a1b2c3d4  high: a value that nobody makes up twice
+    a1b2c3d4  high: a value that is unlikely to be generated twice
       #2 result.structuredContent.issue.id
       → #3 params.arguments.ref > characters 2-10
       → #3 params.arguments.issue
@@ -97,7 +97,7 @@ test('found bindings are printed as a file that can be kept beside the tape', as
         to:
           - "#3 params.arguments.ref > characters 2-10"
           - "#3 params.arguments.issue"
-        note: "a1b2c3d4: a value that nobody makes up twice"
+        note: "a1b2c3d4: a value that is unlikely to be generated twice"
     forbid: []
     "
   `)
@@ -124,5 +124,5 @@ test('a bindings file that cannot be read is refused with its place', async () =
   )
   const wrong = await inspect(tape, '--bindings')
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('there is no text or number at #2 result.nothing')
+  expect(wrong.stderr).toContain('there is no string or number at #2 result.nothing')
 })

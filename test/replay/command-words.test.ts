@@ -90,5 +90,5 @@ test('the bindings that inspect prints can be kept beside the tape by the shell,
     ['inspect', tape, '--bindings'],
     ['verify', tape, ...server],
   ])
-    expect((await reelay(...args)).err).toContain(`${file}: cannot use the bindings: "bind" is no list`)
+    expect((await reelay(...args)).err).toContain(`${file}: cannot use the bindings: "bind" must be a list`)
 })

@@ -32,7 +32,7 @@ test.each<[string, object, object, object]>([
   expect(Object.fromEntries(pairInputRequests(inputs(recorded), inputs(live)))).toEqual(pairs)
 })
 
-test('inputs that all differ find their own, whatever they are called and however they are shuffled', () => {
+test('different inputs are paired by content, whatever their names and order', () => {
   const names = fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(names, names, fc.nat(), (then, now, by) => {
@@ -49,7 +49,7 @@ test('inputs that all differ find their own, whatever they are called and howeve
   )
 })
 
-test('names that change hands are written all at once, and what is not asked any more is left out', () => {
+test('names can be swapped, and inputs that are no longer requested are removed', () => {
   const text = '{"params": {"inputResponses":{"a": 1, "b":2,"c":3}},"id":1}'
   const names = new Map([
     ['a', 'b'],

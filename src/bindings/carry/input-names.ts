@@ -2,15 +2,15 @@ import { canonicalJson } from '../../json/canonical.ts'
 import { memberRanges, findRange, jsonLeaves } from '../../json/find-replace.ts'
 import { parseJson, member } from '../../json/parse.ts'
 
-/** What a server asks for in a round of input: under each name that it made up, the JSON text of what it wants. */
+/** The JSON texts of input requests or responses, by the names that the server generated. */
 export type RoundInputTexts = ReadonlyMap<string, string>
 
-/** The inputs that an answer asks for; undefined when it asks for none. */
+/** Returns the input requests in a response, or `undefined` if there are none. */
 export function inputRequestTexts(text: string): RoundInputTexts | undefined {
   return text.includes('"inputRequests"') ? memberTextsAt(text, ['result', 'inputRequests']) : undefined
 }
 
-/** The answers to such a round that a request brings. */
+/** Returns the input responses in a request, or `undefined` if there are none. */
 export function inputResponseTexts(text: string): RoundInputTexts | undefined {
   return text.includes('"inputResponses"') ? memberTextsAt(text, ['params', 'inputResponses']) : undefined
 }
@@ -23,8 +23,8 @@ function memberTextsAt(text: string, path: readonly string[]): RoundInputTexts |
 }
 
 /**
- * Which live input is which recorded one, recorded name → live name. The same wish is the same input whatever it is called; then
- * counts the name, then how much of the wish is the same. Nothing is paired with a wish of another kind.
+ * Maps the names of recorded input requests to the names of live ones. Equal content is preferred to an equal name, and an equal
+ * name to similar content. Requests of different methods are never paired.
  */
 export function pairInputRequests(
   recorded: RoundInputTexts,
@@ -45,13 +45,13 @@ export function pairInputRequests(
 interface ComparableInput {
   readonly name: string
   readonly method: unknown
-  /** One text for equal wishes. */
+  /** Canonical JSON, so that equal requests have equal texts. */
   readonly content: string
-  /** The leaves of it, each with its place. */
+  /** The leaves, each with its path. */
   readonly leaves: ReadonlySet<string>
 }
 
-type InputKey = (wish: ComparableInput) => string
+type InputKey = (input: ComparableInput) => string
 
 const SAME_ALL: InputKey = ({ name, content }) => `${name}\n${content}`
 const SAME_CONTENT: InputKey = ({ content }) => content
@@ -67,7 +67,7 @@ function comparableInputs(inputs: RoundInputTexts): ComparableInput[] {
   })
 }
 
-/** Pairs the first with the first of those that have the same key, and takes both away. */
+/** Pairs requests with the same key in order, and removes the pairs from `left`. */
 function pairBy(
   left: { recorded: ComparableInput[]; live: ComparableInput[] },
   pairs: Map<string, string>,
@@ -86,15 +86,15 @@ function pairBy(
 }
 
 function groupInputs(
-  wishes: readonly ComparableInput[],
+  inputs: readonly ComparableInput[],
   keyOf: InputKey,
 ): ReadonlyMap<string, ComparableInput[]> {
   const groups = new Map<string, ComparableInput[]>()
-  for (const wish of wishes) groups.set(keyOf(wish), [...(groups.get(keyOf(wish)) ?? []), wish])
+  for (const input of inputs) groups.set(keyOf(input), [...(groups.get(keyOf(input)) ?? []), input])
   return groups
 }
 
-/** Of those of its kind, the one with which it shares most; of equally near ones the first. */
+/** Returns the first request of the same method with the most leaves in common. */
 function nearestInput(
   { method, leaves }: ComparableInput,
   others: readonly ComparableInput[],
@@ -106,17 +106,17 @@ function nearestInput(
     ?.other
 }
 
-// Each is held against all: a round that asks for more at once than this is none that a client answers.
+// Every request is compared with every other one. No client answers more requests than this at once.
 const MOST_INPUTS = 100
 
 const INPUT_RESPONSES_PATH = ['params', 'inputResponses']
 
-/** A request whose answers to a round of input have other names, all at once; what has none any more is left out. */
+/** Renames the input responses of a request. Responses whose new name is `undefined` are removed. */
 export function renameInputResponses(text: string, names: ReadonlyMap<string, string | undefined>): string {
   return renameMembers(text, INPUT_RESPONSES_PATH, names)
 }
 
-/** An answer that asks for input, with other names for it. */
+/** Renames the input requests of a response. */
 function renameInputRequests(text: string, names: ReadonlyMap<string, string | undefined>): string {
   return renameMembers(text, ['result', 'inputRequests'], names)
 }

@@ -10,9 +10,9 @@ const NOW = Date.parse('2027-03-01T12:00:00Z')
 interface Session {
   readonly turns: readonly Turn[]
   readonly rebinder: LiveValueBinder
-  /** The live answer to a recorded turn. */
+  /** Returns the live response to a recorded turn. */
   readonly answer: (turn: number, message: object) => void
-  /** The arguments that are sent in the place of a recorded turn's. */
+  /** Returns the arguments that are sent instead of the recorded ones. */
   readonly sent: (turn: number) => unknown
   readonly unbound: (turn: number) => readonly string[]
 }
@@ -41,7 +41,7 @@ function asked(id: number, name: string, args: object): Said {
   return client({ id, method: 'tools/call', params: { name, arguments: args } })
 }
 
-test('the live value stands where the recorded one stood, and every other byte is as it was', () => {
+test('the live value replaces the recorded one, and every other byte is unchanged', () => {
   const request =
     '{"jsonrpc":"2.0", "id":2,"method":"tools/call","params":{"name":"get","arguments":{"id" : "a1b2c3d4","n":1.0,"s":"\\u00e9"}}}'
   const { turns, rebinder, answer } = sessionOf(
@@ -53,7 +53,7 @@ test('the live value stands where the recorded one stood, and every other byte i
   expect(trigger && rebinder.fill(trigger).text).toBe(request.replace('a1b2c3d4', 'ffff0000'))
 })
 
-test('live values are found inside words, whatever stands elsewhere in the text', () => {
+test('live values are found in prose, even if other parts of the text differ', () => {
   const { answer, sent } = sessionOf(
     ...call(1, 'start', {}, 'Started upload up_8c1d9e20 for you.'),
     asked(2, 'finish', { upload: 'up_8c1d9e20', note: 'finish up_8c1d9e20 now' }),
@@ -62,7 +62,7 @@ test('live values are found inside words, whatever stands elsewhere in the text'
   expect(sent(1)).toEqual({ upload: 'up_00_ff-11', note: 'finish up_00_ff-11 now' })
 })
 
-test('of several alike in a list each keeps its place', () => {
+test('similar values of a list keep their positions', () => {
   const { answer, sent } = sessionOf(
     ...call(1, 'list', {}, '- item a1b2c3 (open)\n- item d4e5f6 (open)\n- item g7h8i9 (done)'),
     asked(2, 'close', { ids: ['d4e5f6', 'g7h8i9'] }),
@@ -71,7 +71,7 @@ test('of several alike in a list each keeps its place', () => {
   expect(sent(1)).toEqual({ ids: ['y2y2y2', 'x3x3x3'] })
 })
 
-test('both parts of a composite, and values in JSON and base64 that the client wrote, are put in place', () => {
+test('both parts of a composite, and values in JSON and base64 of the client, are replaced', () => {
   const { answer, sent } = sessionOf(
     asked(1, 'create_issue', {}),
     server({ id: 1, result: { structuredContent: { project: { key: 'APO' }, issue: { id: 'x8y2z4w6' } } } }),
@@ -85,7 +85,7 @@ test('both parts of a composite, and values in JSON and base64 that the client w
   expect(sent(1)).toEqual({ ref: 'LONGER/n0w', body: '{"issue": "n0w"}', state: btoa('{"id":"n0w"}') })
 })
 
-test('a number stays a number, and becomes a text only when the live value is one', () => {
+test('a number stays a number unless the live value is a string', () => {
   const { answer, sent } = sessionOf(
     asked(1, 'create_issue', {}),
     server({ id: 1, result: { structuredContent: { id: 42 } } }),
@@ -97,7 +97,7 @@ test('a number stays a number, and becomes a text only when the live value is on
   expect(sent(1)).toEqual({ issueId: 'I-43' })
 })
 
-test('answers of a round of input go out under the live names, with the live state', () => {
+test('input responses are sent with the live names and the live state', () => {
   const { turns, rebinder, answer } = sessionOf(
     asked(1, 'deploy', {}),
     server({
@@ -119,7 +119,7 @@ test('answers of a round of input go out under the live names, with the live sta
   })
 })
 
-test('a value that the live server never gave is named, with the reason', () => {
+test('a value that the live server did not send is reported with the reason', () => {
   const { answer, unbound } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     asked(2, 'get', { id: 'a1b2c3d4' }),
@@ -129,7 +129,7 @@ test('a value that the live server never gave is named, with the reason', () => 
   expect(unbound(1)).toEqual(['a1b2c3d4 missing'])
 })
 
-test('when the producer is silent, another place that said the value serves', () => {
+test('if the producer sends no value, another location of the value is used', () => {
   const { answer, sent } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     ...call(2, 'list', {}, '[{"id":"a1b2c3d4"}]'),
@@ -139,7 +139,7 @@ test('when the producer is silent, another place that said the value serves', ()
   expect(sent(2)).toEqual({ id: 'ffff0000' })
 })
 
-test('a value that someone changed on purpose is left alone', () => {
+test('a value that was changed on purpose is kept', () => {
   const { turns, rebinder, answer } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     asked(2, 'get', { id: 'a1b2c3d4' }),
@@ -150,12 +150,12 @@ test('a value that someone changed on purpose is left alone', () => {
   expect(trigger && rebinder.fill(trigger, changed)).toEqual({ text: changed, used: [], unbound: [] })
 })
 
-test('a date that hung on the day of the recording hangs on today', () => {
+test('a date relative to the day of the recording becomes relative to today', () => {
   const { sent } = sessionOf(asked(1, 'remind', { due: '2026-11-22', at: '2026-11-15T00:00:00.001Z' }))
   expect(sent(0)).toEqual({ due: '2027-03-08', at: '2026-11-15T00:00:00.001Z' })
 })
 
-test('a live text that differs from the recorded one only by values made up anew is explained', () => {
+test('a live text that differs from the recorded one only in generated values is explained', () => {
   const { rebinder, answer } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     asked(2, 'get', { id: 'a1b2c3d4' }),
@@ -165,7 +165,7 @@ test('a live text that differs from the recorded one only by values made up anew
   expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is shut', ['text'])).toBe(false)
 })
 
-test('a value that is no single token is explained as a whole', () => {
+test('a value of several tokens is explained as a whole', () => {
   const { rebinder, answer } = sessionOf(
     ...call(1, 'create', {}, JSON.stringify({ etag: '"a1b2c3d4"' })),
     asked(2, 'update', { ifMatch: '"a1b2c3d4"' }),
@@ -174,7 +174,7 @@ test('a value that is no single token is explained as a whole', () => {
   expect(rebinder.explains('"a1b2c3d4"', 'W/"ffff0000"', ['etag'])).toBe(true)
 })
 
-test('a small number is explained under the names that its binding has, and nowhere else', () => {
+test('a small number is explained only under the names of its binding', () => {
   const { rebinder, answer } = sessionOf(
     asked(1, 'create_issue', {}),
     server({ id: 1, result: { structuredContent: { issue: { id: 42 } } } }),
@@ -187,7 +187,7 @@ test('a small number is explained under the names that its binding has, and nowh
   expect(rebinder.explains('Issue 42 has 42 votes', 'Issue 43 has 43 votes', ['result', 'text'])).toBe(false)
 })
 
-test('a live text that only looks like a number is sent as a text', () => {
+test('a live text that only looks like a number is sent as a string', () => {
   const { answer, sent } = sessionOf(
     asked(1, 'create_issue', {}),
     server({ id: 1, result: { structuredContent: { id: 42 } } }),
@@ -197,7 +197,7 @@ test('a live text that only looks like a number is sent as a text', () => {
   expect(sent(1)).toEqual({ issueId: '007' })
 })
 
-test('any live id takes the place of any recorded one, in every text around it', () => {
+test('any live id replaces any recorded one, in any surrounding text', () => {
   const id = fc.stringMatching(/^[a-z]{2,5}[0-9]{3,6}[a-z0-9]{2,6}$/)
   const words = fc.stringMatching(/^[a-z ,.]{0,20}$/)
   fc.assert(

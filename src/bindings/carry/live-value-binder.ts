@@ -3,6 +3,7 @@ import {
   type BindingConsumer,
   type BindingProducer,
   dateFromClock,
+  type MessageProducer,
   type TapeLocation,
 } from '../binding.ts'
 import { renameInputResponses, inputRequestTexts, pairInputRequests } from './input-names.ts'
@@ -14,32 +15,32 @@ import type { JsonPath } from '../../json/path.ts'
 import type { RecordedMessage } from '../../tape/turns.ts'
 
 interface LiveValueBinderOptions {
-  /** The time now, in milliseconds: dates that hang on it are made anew. */
+  /** Returns the current time in milliseconds, for dates that depend on it. */
   readonly now: () => number
 }
 
 interface ReboundMessage {
-  /** The message with the live values in place, every other byte as it was. */
+  /** The message with the live values filled in. All other bytes are unchanged. */
   readonly text: string
   readonly used: readonly Binding[]
-  /** Values of the recorded server that are still in the text, because the live one has given no other. */
+  /** Recorded values that are still in the text, because the live server sent no value for them. */
   readonly unbound: readonly UnfilledBinding[]
 }
 
 export interface UnfilledBinding {
   readonly binding: Binding
   readonly consumer: BindingConsumer
-  /** `silent`: no live message of the producer came; `missing`: one came and the value was not in it. */
+  /** `silent`: the live message of the producer has not arrived. `missing`: it does not contain the value. */
   readonly why: 'silent' | 'missing'
 }
 
-/** Carries the values of a live server forward: learns them from its messages, and puts them where the recorded ones stood. */
+/** Learns values from messages of the live server and fills them in for the recorded values. */
 export class LiveValueBinder {
   readonly #now: () => number
   readonly #consumers = new Map<string, BoundConsumer[]>()
   readonly #producers = new Map<string, BoundProducer[]>()
   readonly #learned = new Map<string, string | undefined>()
-  /** The live messages that ask for input. */
+  /** The keys of recorded messages whose live counterparts request input. */
   readonly #rounds = new Set<string>()
   readonly #values = new LiveValues()
 
@@ -48,7 +49,7 @@ export class LiveValueBinder {
     for (const binding of bindings) this.#add(binding)
   }
 
-  /** Takes what the live server said where `recorded` stands on the tape, and gives the bindings that it has a value for. */
+  /** Learns from the live counterpart of a recorded message. Returns the bindings for which it has a value. */
   learn(recorded: Pick<RecordedMessage, 'n' | 'item' | 'text'>, liveText: string): readonly Binding[] {
     const learned: Binding[] = []
     const sources = this.#producers.get(recordedMessageKey(recorded)) ?? []
@@ -69,12 +70,12 @@ export class LiveValueBinder {
     return learned
   }
 
-  /** Whether a recorded and a live text or number at a path differ in nothing but values that were made up anew. */
+  /** Returns true if a recorded and a live string or number differ only in values that the live server generated. */
   explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
     return this.#values.explains(expected, actual, path)
   }
 
-  /** The recorded message of the client with the live values in it. A value that was changed in `text` is left alone. */
+  /** Fills live values into a recorded message of the client. Values that were changed in `text` are kept. */
   fill(recorded: Pick<RecordedMessage, 'n' | 'item' | 'text'>, text: string = recorded.text): ReboundMessage {
     const used = new Set<Binding>()
     const unbound: UnfilledBinding[] = []
@@ -102,7 +103,7 @@ export class LiveValueBinder {
     return { text: bound, used: [...used], unbound }
   }
 
-  /** Whether the live server asks for input, and not for this one. */
+  /** Returns true if the live server requests input, but not this one. */
   #isNoLongerRequested(binding: Binding): boolean {
     return producersOf(binding).some(
       (producer) => producer.kind === 'message' && this.#rounds.has(tapeMessageKey(producer)),
@@ -114,7 +115,7 @@ export class LiveValueBinder {
     if (then !== undefined && now !== undefined && then !== now) this.#values.learnComposed(then, now)
   }
 
-  /** The live counterpart of a bound value; none while it is not known. */
+  /** Returns `undefined` as long as the live value is not known. */
   liveValueOf(binding: Binding): string | undefined {
     const live = this.#liveValue(binding)
     return live.kind === 'value' ? live.value : undefined
@@ -158,9 +159,8 @@ interface BoundProducer {
 type LiveValue =
   | { readonly kind: 'value'; readonly value: string }
   | { readonly kind: UnfilledBinding['why'] }
-type MessageProducer = Extract<BindingProducer, { kind: 'message' }>
 
-// What is the same now stays as it is spelled.
+// An equal value keeps its spelling.
 function writeLiveValue(
   text: string,
   { binding, consumer }: BoundConsumer,
@@ -173,7 +173,7 @@ function producesInputName({ producer }: BoundProducer): boolean {
   return producer.inside[0]?.kind === 'key'
 }
 
-/** Which of the recorded inputs the live server asks for, and under which names; undefined when it asks for none. */
+/** Maps recorded names of input requests to live ones. Returns `undefined` if one of the messages requests no input. */
 function pairInputNames(recordedText: string, liveText: string): ReadonlyMap<string, string> | undefined {
   const [recorded, live] = [inputRequestTexts(recordedText), inputRequestTexts(liveText)]
   return recorded === undefined || live === undefined ? undefined : pairInputRequests(recorded, live)
@@ -183,7 +183,7 @@ function producersOf({ producer, also }: Binding): readonly BindingProducer[] {
   return [producer, ...also]
 }
 
-// Two stretches of one text are written from its end, so that the first stays where it was.
+// Ranges of one text are replaced from its end, so that the offsets of the others stay valid.
 function spanStart({ inside }: BindingConsumer): number {
   const last = inside.at(-1)
   return last?.kind === 'span' ? last.start : -1
@@ -197,7 +197,7 @@ function recordedMessageKey({ n, item }: Pick<RecordedMessage, 'n' | 'item'>): s
   return tapeMessageKey({ frame: n, ...(item === undefined ? {} : { item }) })
 }
 
-// Most lists have one item, and one that began empty has room for many.
+// Most lists have one item. An array literal with one item needs less memory than an empty array after `push`.
 function appendTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): Item[] {
   const list = lists.get(key)
   list?.push(item)
@@ -206,7 +206,7 @@ function appendTo<Item>(lists: Map<string, Item[]>, key: string, item: Item): It
   return added
 }
 
-/** Which live values stand for which recorded ones, and where that is believed. */
+/** Maps recorded values to live ones, with the names under which they are trusted. */
 class LiveValues {
   readonly #known = new Map<string, KnownLiveValue[]>()
 
@@ -215,15 +215,15 @@ class LiveValues {
     this.#add(binding.value, { live, words, isDistinct: distinctnessOf(binding.value) === 'strong' })
   }
 
-  /** What was sent in the place of a text that is composed of such values: the server may say it back. */
+  /** Learns a text that is composed of live values, because the server may repeat it. */
   learnComposed(recorded: string, live: string): void {
     if (distinctnessOf(recorded) === 'strong')
       this.#add(recorded, { live, words: new Set(), isDistinct: true })
   }
 
   /**
-   * Whether two texts or numbers at a path differ in nothing but values that the live server made up anew. A small number or
-   * a plain word is one only under a name that its binding has, because any count may happen to be the same number.
+   * Returns true if two strings or numbers differ only in values that the live server generated. A small number or a plain
+   * word counts only under a name of its binding, because other values may be equal by chance.
    */
   explains(expected: unknown, actual: unknown, path: JsonPath): boolean {
     if (!isScalar(expected) || !isScalar(actual)) return false
@@ -238,7 +238,7 @@ class LiveValues {
     this.#known.set(recorded, [...list.filter(({ live }) => live !== known.live), known])
   }
 
-  /** The recorded text with every value that is known to be another one now in its live form. */
+  /** Replaces all known recorded values in a text by live ones. */
   #translate(text: string, names: readonly string[]): string {
     let translated = ''
     let at = 0
@@ -260,15 +260,15 @@ class LiveValues {
 
 interface KnownLiveValue {
   readonly live: string
-  /** The words by which the value goes, where it was said and where it was sent. */
+  /** The words of its names in messages of the server and the client. */
   readonly words: ReadonlySet<string>
   readonly isDistinct: boolean
 }
 
-/** The words of the last names on the way to a place: `issue.id` is issue, id. */
+/** Returns the words of the last two names of a path: `issue.id` becomes `issue`, `id`. */
 function locationWords(place: BindingProducer | TapeLocation): readonly string[] {
   if ('kind' in place && place.kind === 'clock') return []
-  const inner = place.inside.flatMap((lens) => (lens.kind === 'json' ? lens.path : []))
+  const inner = place.inside.flatMap((step) => (step.kind === 'json' ? step.path : []))
   const names = [...place.path.slice(1), ...inner].filter((step) => typeof step === 'string')
   return names
     .filter((name) => !CONTAINER_NAMES.has(name))
@@ -278,12 +278,12 @@ function locationWords(place: BindingProducer | TapeLocation): readonly string[]
 
 const CONTAINER_NAMES: ReadonlySet<string> = new Set(['arguments', 'structuredContent', 'content', 'text'])
 
-/** The longest came first: what lies within one that was taken is not taken again. */
+/** Keeps the first of overlapping pieces, which is the longest. */
 function dropOverlaps(pieces: readonly TextPiece[]): readonly TextPiece[] {
-  const taken: TextPiece[] = []
+  const kept: TextPiece[] = []
   for (const one of pieces)
-    if (!taken.some(({ start, end }) => one.start < end && start < one.end)) taken.push(one)
-  return taken.toSorted((a, b) => a.start - b.start)
+    if (!kept.some(({ start, end }) => one.start < end && start < one.end)) kept.push(one)
+  return kept.toSorted((a, b) => a.start - b.start)
 }
 
 function isScalar(value: unknown): value is string | number {

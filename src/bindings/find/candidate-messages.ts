@@ -37,7 +37,7 @@ function answersOfClient(turns: TurnStore, { sentLater }: TapeWords): readonly T
   for (let place = 0; place < turns.size; place++) {
     if (!turns.summary(place).hasSteps) continue
     for (const message of messagesAt(turns, place)) {
-      if (message.part === 0 || message.spoken.dir === 's2c') continue
+      if (message.part === 0 || message.recorded.dir === 's2c') continue
       collectMessageHashes(message, hashes)
       sentLater.addAll(hashes)
       answers.push(new TapeMessage(message, turns))
@@ -53,7 +53,7 @@ function messagesFromEnd(turns: TurnStore, { sentLater, returned }: TapeWords): 
   for (let place = turns.size - 1; place >= 0; place--) {
     for (const message of messagesAt(turns, place).toReversed()) {
       const isPlain = collectMessageHashes(message, hashes)
-      if (message.spoken.dir === 's2c') {
+      if (message.recorded.dir === 's2c') {
         if (addReturnedWords(hashes, sentLater, returned)) candidates.push(new TapeMessage(message, turns))
       } else if (message.part === 0) {
         sentLater.addAll(hashes)

@@ -28,7 +28,7 @@ const on = (due: string): readonly Said[] => session({}, { due })
 const standings = ({ bindings }: ConfirmedBindings): readonly string[] =>
   bindings.map(({ value, standing }) => `${value} ${standing}`)
 
-test('a value that is another one in the second run and still comes back is confirmed', () => {
+test('a value that differs in the second run and is still sent back is confirmed', () => {
   const result = confirmed(
     session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }),
     session({ id: 'zz99yy88' }, { id: 'zz99yy88' }),
@@ -41,7 +41,7 @@ test('a value that is the same in both runs is a constant', () => {
   expect(standings(confirmed(same, same))).toEqual(['a1b2c3d4 constant'])
 })
 
-test('a value that the client sends whatever the server says is refuted, and bound no more', () => {
+test('a value that the client sends independently of the server is refuted and no longer bound', () => {
   const result = confirmed(
     session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }),
     session({ id: 'zz99yy88' }, { id: 'a1b2c3d4' }),
@@ -50,7 +50,7 @@ test('a value that the client sends whatever the server says is refuted, and bou
   expect(result.refuted.map(({ value }) => value)).toEqual(['a1b2c3d4'])
 })
 
-test('a guess becomes a binding when the second run confirms it', () => {
+test('a guess that the second run confirms becomes a binding', () => {
   const one = session({ id: 7 }, { parent_id: 7 })
   expect(findBindings(tapeOf(...one).turns).bindings).toEqual([])
   const result = confirmed(one, session({ id: 9 }, { parent_id: 9 }))
@@ -60,12 +60,12 @@ test('a guess becomes a binding when the second run confirms it', () => {
   expect(confirmed(one, session({ id: 9 }, { parent_id: 7 })).bindings).toEqual([])
 })
 
-test('a session that went another way in the second run says nothing', () => {
+test('a second run that took a different course changes nothing', () => {
   const result = confirmed(session({ id: 'a1b2c3d4' }, { id: 'a1b2c3d4' }), session({}, {}))
   expect(standings(result)).toEqual(['a1b2c3d4 found'])
 })
 
-test('a date that moves along with the clock is confirmed, and one that stays is refuted', () => {
+test('a date that follows the clock is confirmed, and a fixed date is refuted', () => {
   expect(standings(confirmed(on('2026-11-22'), on('2027-01-08')))).toEqual(['2026-11-22 confirmed'])
   expect(standings(confirmed(on('2026-11-22'), on('2026-11-22')))).toEqual([])
 })

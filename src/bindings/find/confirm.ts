@@ -16,23 +16,23 @@ interface RunPair {
   /** The turns that the bindings were found in. */
   readonly turns: readonly Turn[]
   readonly other: readonly Turn[]
-  /** When the clock of the other run stood at 0. */
+  /** The start of the other run. */
   readonly otherStarted?: string
 }
 
 export interface ConfirmedBindings extends FoundBindings {
-  /** What the second run contradicts. */
+  /** Bindings and guesses that the second run contradicts. */
   readonly refuted: readonly Binding[]
 }
 
 /**
- * Asks a second run: where the value is another one and still comes back, a binding is confirmed; where it is the same it is
- * a constant; where the client sent something else it is refuted. A guess that is confirmed becomes a binding.
+ * Compares bindings with a second run. A binding is confirmed if the value is different and is still sent back, constant if
+ * the value is the same, and refuted if the client sent something else. A confirmed guess becomes a binding.
  */
 export function confirmBindings({ bindings, guesses }: FoundBindings, runs: RunPair): ConfirmedBindings {
-  const witness = new SecondRunCheck(runs)
-  const judged = bindings.map((binding) => witness.check(binding))
-  const guessed = guesses.map((guess) => witness.check(guess))
+  const secondRun = new SecondRunCheck(runs)
+  const judged = bindings.map((binding) => secondRun.check(binding))
+  const guessed = guesses.map((guess) => secondRun.check(guess))
   return {
     bindings: [...judged.filter(isNotRefuted), ...guessed.filter(({ standing }) => standing === 'confirmed')],
     guesses: guessed.filter(({ standing }) => standing === 'found' || standing === 'constant'),
@@ -62,11 +62,12 @@ class SecondRunCheck {
 
   #standing(binding: Binding, consumer: BindingConsumer): BindingStatus {
     const sent = this.#counterparts.find(consumer)
-    const there = sent === undefined ? undefined : readLocation(sent.text, consumer)
-    const made = this.#producedValue(binding, binding.producer, sent?.t)
-    if (there === undefined || made === undefined) return 'found'
-    if (there !== made && !isSameMoment(binding.producer, there, made)) return 'refuted'
-    return there === binding.value ? 'constant' : 'confirmed'
+    const sentValue = sent === undefined ? undefined : readLocation(sent.text, consumer)
+    const producedValue = this.#producedValue(binding, binding.producer, sent?.t)
+    if (sentValue === undefined || producedValue === undefined) return 'found'
+    if (sentValue !== producedValue && !isSameMoment(binding.producer, sentValue, producedValue))
+      return 'refuted'
+    return sentValue === binding.value ? 'constant' : 'confirmed'
   }
 
   #producedValue(
@@ -78,12 +79,12 @@ class SecondRunCheck {
       const now = this.#started + (sentAt ?? Number.NaN)
       return Number.isFinite(now) ? dateFromClock(value, producer, now) : undefined
     }
-    const said = this.#counterparts.find(producer)
-    return said === undefined ? undefined : readLocation(said.text, producer)
+    const message = this.#counterparts.find(producer)
+    return message === undefined ? undefined : readLocation(message.text, producer)
   }
 }
 
-// Between reading the clock and sending what was read, a moment passes.
+// Some time passes between reading the clock and sending the message.
 function isSameMoment(producer: BindingProducer, one: string, other: string): boolean {
   if (producer.kind !== 'clock' || producer.unit !== 'ms') return false
   return Math.abs(Date.parse(one) - Date.parse(other)) < 60_000
@@ -91,7 +92,7 @@ function isSameMoment(producer: BindingProducer, one: string, other: string): bo
 
 const STRONGEST: readonly BindingStatus[] = ['refuted', 'confirmed', 'constant']
 
-/** Finds, in a second run of the same session, the message that stands where one of the first run stood. */
+/** Finds the message of a second run that corresponds to a message of the first run. */
 export class MessageCounterparts {
   readonly #turns: readonly Turn[]
   readonly #pairs: ReadonlyMap<Turn, Turn>
@@ -109,13 +110,13 @@ export class MessageCounterparts {
     const turn = this.#turns[index]
     const other = turn === undefined ? undefined : this.#pairs.get(turn)
     if (turn === undefined || other === undefined) return undefined
-    const at = messageRoles(turn).findIndex(({ spoken }) => spoken?.n === frame && spoken.item === item)
+    const at = messageRoles(turn).findIndex(({ recorded }) => recorded?.n === frame && recorded.item === item)
     const role = messageRoles(turn)[at]?.role
-    return messageRoles(other).find((said) => said.role === role)?.spoken
+    return messageRoles(other).find((message) => message.role === role)?.recorded
   }
 }
 
-// The second call of a tool in one run is the second call of that tool in the other.
+// The n-th call of a tool in one run corresponds to its n-th call in the other run.
 function pairTurns(turns: readonly Turn[], other: readonly Turn[]): ReadonlyMap<Turn, Turn> {
   const waiting = new Map<string, Turn[]>()
   for (const turn of other) listUnder(waiting, turnSubject(turn)).push(turn)
@@ -135,27 +136,27 @@ function turnSubject({ trigger }: Turn): string {
 
 interface MessageRole {
   readonly role: string
-  readonly spoken: RecordedMessage | undefined
+  readonly recorded: RecordedMessage | undefined
 }
 
-/** The messages of a turn, each under a name that says its part: the second ask, the first progress. */
+/** Names the messages of a turn by their role, such as the response or the second request of a method. */
 function messageRoles({ trigger, steps }: Turn): readonly MessageRole[] {
   const counts = new Map<string, number>()
-  return [{ role: 'trigger', spoken: trigger }, ...steps.flatMap((step) => stepRoles(step, counts))]
+  return [{ role: 'trigger', recorded: trigger }, ...steps.flatMap((step) => stepRoles(step, counts))]
 }
 
 function stepRoles(step: TurnStep, counts: Map<string, number>): readonly MessageRole[] {
-  if (step.kind === 'respond') return [{ role: 'response', spoken: step.message }]
+  if (step.kind === 'respond') return [{ role: 'response', recorded: step.message }]
   const first = step.kind === 'ask' ? step.request : step.message
   const method = 'method' in first.message ? first.message.method : ''
   const count = counts.get(method) ?? 0
   counts.set(method, count + 1)
   const role = `${step.kind} ${count} ${method}`
   return step.kind === 'notify'
-    ? [{ role, spoken: first }]
+    ? [{ role, recorded: first }]
     : [
-        { role, spoken: first },
-        { role: `answer ${count} ${method}`, spoken: step.answer },
+        { role, recorded: first },
+        { role: `answer ${count} ${method}`, recorded: step.answer },
       ]
 }
 

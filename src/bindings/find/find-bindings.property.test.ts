@@ -7,7 +7,7 @@ import { cases } from '../../../test/support/cases.ts'
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-abcdefabcdef'
 
-// Few values, in many places: what is said and what is sent meet all the time.
+// Few values in many locations, so that values of the server and the client are often equal.
 const value = fc.oneof(
   fc.constantFrom(
     'a1b2c3d4',
@@ -35,7 +35,7 @@ const session = fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 
   ]),
 )
 
-test('a server that answers as it did is sent what it was sent, to the byte', () => {
+test('a server that responds as recorded receives the recorded bytes', () => {
   fc.assert(
     fc.property(session, (said) => {
       const { turns } = tapeOf(...said)
@@ -48,10 +48,10 @@ test('a server that answers as it did is sent what it was sent, to the byte', ()
   )
 })
 
-// Too short for a handle, and in every message: so none is left out for sharing no word with the others.
+// Every message contains this word, so none is left out. It is too short for a handle.
 const SHARED = { pad: 'zz' }
 
-test('messages that share no word with others are left out, and no binding is lost by it', () => {
+test('leaving out messages that share no word with others loses no binding', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(nested, nested), { minLength: 1, maxLength: 6 }), (calls) => {
       const saidWith = (pad: object): readonly Said[] => [
@@ -69,7 +69,7 @@ test('messages that share no word with others are left out, and no binding is lo
   )
 })
 
-test('whatever a live server answers, what is sent is JSON of the same shape', () => {
+test('whatever a live server responds, the messages sent are JSON of the same shape', () => {
   fc.assert(
     fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {
       const { turns } = tapeOf(...said)

@@ -49,7 +49,7 @@ test('an id in structured content is found where it is sent back, whole or as a 
   ])
 })
 
-test('an id is found inside words, JSON in a text, JSON in that JSON, and base64', () => {
+test('an id is found in prose, in JSON in a text, in JSON in that JSON, and in base64', () => {
   const nested = JSON.stringify({ payload: JSON.stringify({ job: 'j-77x12' }) })
   const encoded = btoa(JSON.stringify({ run: 'r9k2m4p6' }))
   const found = correlationOf(
@@ -77,7 +77,7 @@ test('the parts of a composite are bound one by one', () => {
   ])
 })
 
-test('a group of a uuid is no value: neither where the server said the uuid, nor where the client sends one', () => {
+test('a group of a UUID is not a value, neither in messages of the server nor in messages of the client', () => {
   const found = correlationOf(
     asked(1, 'make_item', {}),
     structured(1, { item: { id: UUID, number: 8222 } }),
@@ -89,7 +89,7 @@ test('a group of a uuid is no value: neither where the server said the uuid, nor
   expect(found.guesses).toEqual([])
 })
 
-test('a uuid is found among other parts of a composite', () => {
+test('a UUID is found among other parts of a composite', () => {
   const found = correlationOf(
     ...call(1, 'start', {}, `Started job/${UUID}/2 for you.`),
     asked(2, 'stop', { uri: `jobs:${UUID}/${UUID}0` }),
@@ -99,7 +99,7 @@ test('a uuid is found among other parts of a composite', () => {
   ])
 })
 
-test('a value is not taken for another one that has the same hash and length', () => {
+test('a value is not confused with another one that has the same hash and length', () => {
   const [said, sent] = ['d02b32c9-5642-4c9c-826a-84bd0b509a10', '03af0c5e-cfe2-4af9-9f9b-3f2480973069']
   expect(wordHash(said)).toBe(wordHash(sent))
   const found = correlationOf(
@@ -110,7 +110,7 @@ test('a value is not taken for another one that has the same hash and length', (
   expect(found).toEqual({ bindings: [], guesses: [] })
 })
 
-test('a client that counts as far as the ids of the server go does not send ids', () => {
+test('numbers of a client that counts up to the ids of the server are not ids', () => {
   const found = correlationOf(
     asked(1, 'make_item', { count: 4711 }),
     structured(1, { item: { id: 123456 } }),
@@ -124,7 +124,7 @@ test('a client that counts as far as the ids of the server go does not send ids'
   ])
 })
 
-test('a small number is bound only when the names say the same; else it is a guess at most', () => {
+test('a small number is bound only if the names mean the same, and is at most a guess otherwise', () => {
   const found = correlationOf(
     asked(1, 'create_issue', { title: 'a bug' }),
     structured(1, { id: 7, priority: 3, page: 2 }),
@@ -136,7 +136,7 @@ test('a small number is bound only when the names say the same; else it is a gue
   ])
 })
 
-test('each page is asked for with the cursor of the page before it, however short the cursors are', () => {
+test('each page is requested with the cursor of the previous page, even if the cursors are short', () => {
   const found = correlationOf(...page(1, undefined, '2'), ...page(2, '2', ''), ...page(3, '', undefined))
   expect(linksIn(found)).toEqual([
     '#2 result.nextCursor -> #3 params.cursor (certain)',
@@ -144,7 +144,7 @@ test('each page is asked for with the cursor of the page before it, however shor
   ])
 })
 
-test('the state and the names of a round of input, and the id of a task, are bound by the protocol', () => {
+test('the state and the names of input requests, and task ids, are bound by the protocol', () => {
   const found = correlationOf(
     client({ id: 1, method: 'tools/call', params: { name: 'deploy', arguments: {}, _meta: ENVELOPE } }),
     server({
@@ -176,7 +176,7 @@ test('the state and the names of a round of input, and the id of a task, are bou
   ])
 })
 
-test('what the client said first is its own, wherever the server repeats it', () => {
+test('a value that the client sent first is its own, even if the server repeats it', () => {
   const found = correlationOf(
     asked(1, 'create', { id: UUID, note: 'about order zx81-qq' }),
     structured(1, { id: UUID, order: 'zx81-qq' }),
@@ -185,7 +185,7 @@ test('what the client said first is its own, wherever the server repeats it', ()
   expect(linksIn(found)).toEqual([])
 })
 
-test('the head of a longer path or address is no handle', () => {
+test('the beginning of a longer path or URI is not a handle', () => {
   const found = correlationOf(
     client({ id: 1, method: 'resources/list' }),
     server({ id: 1, result: { resources: [{ uri: 'demo://box4/a1/static/x.md' }] } }),
@@ -196,7 +196,7 @@ test('the head of a longer path or address is no handle', () => {
   expect(linksIn(found)).toEqual([])
 })
 
-test('an enum value or default of the tool is no handle', () => {
+test('an enum value or default in the schema of a tool is not a handle', () => {
   const inputSchema = {
     type: 'object',
     properties: { model_id: { enum: ['fast-2a', 'good-2b'] }, region_id: { default: 'eu-west-1' } },
@@ -221,7 +221,7 @@ test('a value of one server is not bound to a request to another', () => {
   expect(linksIn(found)).toEqual([])
 })
 
-test('a date is bound to the clock when it lies a usual number of days from the day it was sent', () => {
+test('a date is bound to the clock if it is a common number of days from the day of the request', () => {
   const found = correlationOf(
     asked(1, 'remind', { due: '2026-11-22', born: '1815-12-10', party: '2026-12-24' }),
     server(answerOf(1, 'ok')),
@@ -229,7 +229,7 @@ test('a date is bound to the clock when it lies a usual number of days from the 
   expect(linksIn(found)).toEqual(['now + 7 days -> #1 params.arguments.due (low)'])
 })
 
-test('words that stand for a choice are not bound, though the server said them first', () => {
+test('words that stand for a choice are not bound, even if the server sent them first', () => {
   const found = correlationOf(
     asked(1, 'list_issues', {}),
     structured(1, { issues: [{ status: 'open', type: 'incident', priority: 'urgent', lang: 'en-GB' }] }),
@@ -244,7 +244,7 @@ test('words that stand for a choice are not bound, though the server said them f
   expect(linksIn(found)).toEqual([])
 })
 
-test('a value may come from an error, a notification or a request of the server, and go into an answer to it', () => {
+test('a value may come from an error, a notification or a request of the server, and be used in the response to it', () => {
   const ids = ['el-4f5a6b7c', 'no-1a2b3c4d', 'as-9z8y7x6w']
   const found = correlationOf(
     asked(1, 'pay', {}),
@@ -284,7 +284,7 @@ test('an answer of the client may contain a value from a later turn', () => {
   ])
 })
 
-test('what is said more than fifty times is a word of the trade, unless nobody makes it up twice', () => {
+test('a value that occurs more than fifty times is a common word, unless it is unlikely to be generated twice', () => {
   const echoes = Array.from({ length: 51 }, (_, n) => [
     asked(n, 'look_order', {}),
     structured(n, { order: { id: 4711 }, session: { id: 's3ss10n-id-9f8e' } }),

@@ -29,13 +29,13 @@ import type { TapeMessage } from '../tape-messages.ts'
 import { turnStoreOf, type Turns, type Turn } from '../../tape/turns.ts'
 
 interface FindBindingsOptions {
-  /** When the clock of the tape stood at 0, from its header: dates that hang on now are found with it. */
+  /** The start of the recording, from the header of the tape. It is needed to find dates that depend on the current time. */
   readonly started?: string
 }
 
 /**
- * Finds the values that the server made up and the client sent back, from the tape alone. Messages are looked at one by one,
- * several times: what is kept grows with what is found, and not with the tape.
+ * Finds the values that the server generated and the client sent back, from the tape alone. Messages are read one by one and
+ * several times, so that the memory depends on the number of bindings and not on the size of the tape.
  */
 export function findBindings(
   given: readonly Turn[] | Turns,
@@ -65,7 +65,7 @@ function sentWholeValues(sent: readonly TapeMessage[]): SentValues {
   return wanted
 }
 
-/** What stands inside of a leaf that is bound as a whole is not wanted: a uuid has fifteen parts, and many share one with another. */
+/** Collects the parts of leaves that are not bound as a whole. Parts of bound leaves would match other values by chance. */
 function sentPieces(sent: readonly TapeMessage[], finder: BindingFinder): SentValues {
   const wanted = new SentValues()
   for (const message of sent)
@@ -75,31 +75,31 @@ function sentPieces(sent: readonly TapeMessage[], finder: BindingFinder): SentVa
 
 type ProducersByValue = ReadonlyMap<string, readonly ProducerCandidate[]>
 
-// The first places count, and of what is renewed with each answer the last: a handle that every answer repeats costs no more.
+// Limits the cost of a handle that every response repeats. Values that the protocol renews with each response are exempt.
 const MOST_PRODUCERS = 100
 
-/** Adds where the server said what is wanted, if that is not known already. */
+/** Adds the locations where the server sent the values, except for values that are already known. */
 function addProducerCandidates(
   known: ProducersByValue,
   messages: readonly TapeMessage[],
   values: SentValues,
 ): ProducersByValue {
   const wanted = new SentValueScanner(values)
-  const sightings = new Map<string, ProducerCandidate[]>()
+  const sources = new Map<string, ProducerCandidate[]>()
   const isFull = (value: string): boolean =>
-    known.has(value) || (sightings.get(value)?.length ?? 0) >= MOST_PRODUCERS
+    known.has(value) || (sources.get(value)?.length ?? 0) >= MOST_PRODUCERS
   for (const message of messages) {
     if (message.dir === 'c2s') continue
-    for (const sighting of producerCandidatesIn(message, wanted, isFull)) {
-      if (known.has(sighting.value)) continue
-      const list = sightings.get(sighting.value) ?? []
-      if (list.length >= MOST_PRODUCERS && !isRenewedByProtocol(sighting.spot)) continue
-      const kept = detachedCandidate(sighting)
+    for (const source of producerCandidatesIn(message, wanted, isFull)) {
+      if (known.has(source.value)) continue
+      const list = sources.get(source.value) ?? []
+      if (list.length >= MOST_PRODUCERS && !isRenewedByProtocol(source.location)) continue
+      const kept = detachedCandidate(source)
       list.push(kept)
-      if (list.length === 1) sightings.set(kept.value, list)
+      if (list.length === 1) sources.set(kept.value, list)
     }
   }
-  return known.size === 0 ? sightings : new Map([...known, ...sightings])
+  return known.size === 0 ? sources : new Map([...known, ...sources])
 }
 
 function detachedCandidate({ message, ...seen }: ProducerCandidate): ProducerCandidate {
@@ -108,7 +108,7 @@ function detachedCandidate({ message, ...seen }: ProducerCandidate): ProducerCan
 
 const MOST_OTHERS = 3
 
-// BlazeMeter's bound: what appears this often is a word of the trade.
+// A value that appears more often is a common word. BlazeMeter uses the same limit.
 const MOST_APPEARANCES = 50
 
 interface FinderInput {
@@ -123,7 +123,7 @@ interface FoundProducer {
   readonly also: readonly BindingProducer[]
 }
 
-/** Binds what the client sent to where the server had said it, message by message in their order. */
+/** Binds values of the client to earlier locations in messages of the server. Messages have to be passed in recorded order. */
 class BindingFinder {
   readonly found: BindingCollector = new BindingCollector()
   readonly #input: FinderInput
@@ -134,7 +134,7 @@ class BindingFinder {
     this.#clientValues = new ClientValues((value) => known.producers.has(value))
   }
 
-  /** The leaves of one message that have to be looked into: they are neither bound as a whole nor known as a word. */
+  /** Returns the leaves whose parts may be bound: the server did not send them as a whole. */
   leavesToSplit(uses: readonly ConsumerCandidate[]): readonly ConsumerCandidate[] {
     this.#note(uses)
     return uses.filter(
@@ -145,7 +145,7 @@ class BindingFinder {
     )
   }
 
-  /** Looks at the leaves of one message; what stands inside a leaf that is bound as a whole is not looked at again. */
+  /** Binds the leaves of one message. Values inside a leaf that is bound as a whole are skipped. */
   bindMessage(uses: readonly ConsumerCandidate[]): void {
     this.#note(uses)
     const bound = new Set<string>()
@@ -158,15 +158,15 @@ class BindingFinder {
     }
   }
 
-  // Beside a part that is surely a handle, the other parts of a composite may be plain: `APO/5f2c9d1e`.
+  // If one part of a composite is a handle, the other parts may be plain words: `APO/5f2c9d1e`.
   #bindPieces(whole: ConsumerCandidate): void {
     const pieces = consumerPieces(whole, (value) => this.#input.producers.has(value))
-    const taken: ConsumerCandidate[] = []
+    const bound: ConsumerCandidate[] = []
     for (const inComposite of [false, true]) {
-      if (inComposite && taken.length === 0) return
+      if (inComposite && bound.length === 0) return
       for (const piece of pieces) {
-        if (taken.some((other) => piecesOverlap(other, piece))) continue
-        if (this.#bind(piece, inComposite)) taken.push(piece)
+        if (bound.some((other) => piecesOverlap(other, piece))) continue
+        if (this.#bind(piece, inComposite)) bound.push(piece)
       }
     }
   }
@@ -194,9 +194,9 @@ class BindingFinder {
   #findClockProducer({ value, consumer, message }: ConsumerCandidate): FoundProducer | undefined {
     const { started } = this.#input
     if (started === undefined || consumer.use !== 'value') return undefined
-    const producer = findClockProducer(value, started + message.spoken.t)
+    const producer = findClockProducer(value, started + message.recorded.t)
     if (producer === undefined) return undefined
-    const reason = 'a date that hangs on the moment at which it was sent'
+    const reason = 'a date that depends on the time of the request'
     return { judgement: { kind: 'binding', confidence: 'low', reason }, producer, also: [] }
   }
 
@@ -206,12 +206,14 @@ class BindingFinder {
     this.found.add(kind, { value, producer, also, consumers, confidence, standing: 'found', reason })
   }
 
-  /** Where the server had said the value before it was sent, the best place first. */
+  /** Returns the locations where the server sent the value earlier, best first. */
   #rankedProducers(use: ConsumerCandidate): readonly ProducerCandidate[] {
     const earlier = (this.#input.producers.get(use.value) ?? []).filter((one) => isEarlier(one, use))
     const { pair } = use
     if (pair !== undefined) {
-      const fitting = earlier.filter(({ form, spot }) => form !== 'token' && producesForPair(pair, spot))
+      const fitting = earlier.filter(
+        ({ form, location }) => form !== 'token' && producesForPair(pair, location),
+      )
       if (pair.pick === 'latest') return fitting.toReversed().slice(0, 1)
       return fitting.toSorted((a, b) => responseRank(a) - responseRank(b))
     }
@@ -237,7 +239,7 @@ class BindingFinder {
   }
 }
 
-/** The leaf that holds a spot, and the texts opened on the way. */
+/** Returns the keys of the leaf and of the decoded texts that contain a location. */
 function enclosingKeys({ path, inside }: ValueLocation): readonly string[] {
   return inside.map((_, depth) => locationKey({ path, inside: inside.slice(0, depth) }))
 }
@@ -251,15 +253,15 @@ function isEarlier({ message }: ProducerCandidate, use: ConsumerCandidate): bool
 }
 
 const FORM_RANK = { member: 0, nested: 1, token: 2 }
-const NAME_RANK = { same: 0, kin: 1, none: 2 }
+const NAME_RANK = { same: 0, related: 1, none: 2 }
 
-// A value that nobody makes up twice comes from where it was said first; any other from where it has the right name.
-function producerRank(sighting: ProducerCandidate, use: ConsumerCandidate): number {
-  const named = distinctnessOf(use.value) === 'strong' ? 0 : NAME_RANK[relateNames(sighting.names, use.names)]
-  return named * 1e14 + responseRank(sighting) * 1e12 + sighting.message.n * 10 + FORM_RANK[sighting.form]
+// A distinct value comes from its first location. Any other value comes from the location with the best name.
+function producerRank(source: ProducerCandidate, use: ConsumerCandidate): number {
+  const named = distinctnessOf(use.value) === 'strong' ? 0 : NAME_RANK[relateNames(source.names, use.names)]
+  return named * 1e14 + responseRank(source) * 1e12 + source.message.n * 10 + FORM_RANK[source.form]
 }
 
-// An answer is owed; a notification comes when it comes, or not at all.
+// Responses come first, because a notification may arrive late or not at all.
 function responseRank({ message }: ProducerCandidate): number {
   return message.isResponse ? 0 : 1
 }
@@ -269,7 +271,7 @@ function piecesOverlap(one: ConsumerCandidate, other: ConsumerCandidate): boolea
   return a?.kind === 'span' && b?.kind === 'span' && a.start < b.end && b.start < a.end
 }
 
-/** Bindings as they are found: uses of one value of one producer come together. */
+/** Collects bindings. Consumers of the same value from the same producer are joined in one binding. */
 class BindingCollector {
   readonly #bindings = new Map<string, GrowingBinding>()
   readonly #guesses = new Map<string, GrowingBinding>()
@@ -303,16 +305,16 @@ interface GrowingBinding extends Binding {
 
 const MOST_SHARED = 10_000
 
-/** Ways into messages: calls of one tool have the same, and thousands of bindings share a few. */
+/** Paths into messages. Thousands of bindings share a few of them, because calls of one tool have the same paths. */
 class SharedLocations {
   readonly #known = new Map<string, ValueLocation>()
 
-  /** The same place, with what it shares with others; nothing of it holds on to the message that it was found in. */
-  share<Place extends ValueLocation>(place: Place): Place {
-    const { path, inside } = place
+  /** Returns an equal location with a shared path, which does not keep the text of a message in memory. */
+  share<Location extends ValueLocation>(location: Location): Location {
+    const { path, inside } = location
     const key = JSON.stringify([path, inside])
     const known = this.#known.get(key) ?? detachedCopy({ path, inside })
     if (this.#known.size < MOST_SHARED) this.#known.set(key, known)
-    return { ...place, ...known }
+    return { ...location, ...known }
   }
 }

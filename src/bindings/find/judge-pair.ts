@@ -4,86 +4,85 @@ import { relateNames, endInSameWord, isIdentifierName, isQuantityName, type Name
 import type { ProducerCandidate } from './producer-candidates.ts'
 import type { ConsumerCandidate } from './consumer-candidates.ts'
 
-/** Whether a value that was said here and sent there is one and the same. */
+/** Decides if an equal value in a message of the server and in a message of the client is the same value. */
 export type PairJudgement =
   | { readonly kind: 'binding'; readonly confidence: BindingConfidence; readonly reason: string }
-  /** It needs a second run. */
+  /** Only a second run can confirm it. */
   | { readonly kind: 'guess'; readonly confidence: 'low'; readonly reason: string }
   | { readonly kind: 'chance' }
 
-export function judgePair(sighting: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
+export function judgePair(source: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
   if (use.pair !== undefined) return { kind: 'binding', confidence: 'certain', reason: use.pair.why }
-  const family = relateNames(sighting.names, use.names)
+  const relation = relateNames(source.names, use.names)
   switch (distinctnessOf(use.value)) {
     case 'strong':
-      return judgeStrong(sighting, use)
+      return judgeStrong(source, use)
     case 'fair':
-      return judgeFair(family, sighting, use)
+      return judgeFair(relation, source, use)
     case 'weak':
       return isNumericText(use.value)
-        ? judgeSmallNumber(family, sighting, use)
-        : judgePlainWord(family, sighting, use)
+        ? judgeSmallNumber(relation, source, use)
+        : judgePlainWord(relation, source, use)
     case 'none':
       return CHANCE
   }
 }
 
-/** The same for a part of a text of which another part is bound. */
-export function judgeCompositePart(sighting: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
+/** Judges a part of a text in which another part is already bound. */
+export function judgeCompositePart(source: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
   const isSingle = distinctnessOf(use.value) !== 'none' && /^[\p{L}\p{N}]+$/u.test(use.value)
-  if (!isSingle || sighting.form === 'token' || !isIdentifierName(sighting.names)) return CHANCE
-  return binding('low', `said as ${quoted(sighting.names.own)}, sent beside a handle`)
+  if (!isSingle || source.form === 'token' || !isIdentifierName(source.names)) return CHANCE
+  return binding('low', `received as ${quoted(source.names.own)}, sent next to a handle`)
 }
 
 const CHANCE: PairJudgement = { kind: 'chance' }
 
-// A client that counts far comes by every number that the server gave to something.
+// A client that counts far enough reaches every number that the server uses as an id.
 function judgeStrong(
-  { form, names: said }: ProducerCandidate,
+  { form, names: received }: ProducerCandidate,
   { value, consumer, names: sent }: ConsumerCandidate,
 ): PairJudgement {
-  if (isNumericText(value) && isIdentifierName(said) && isQuantityName(sent)) return CHANCE
+  if (isNumericText(value) && isIdentifierName(received) && isQuantityName(sent)) return CHANCE
   const isLoose = form === 'token' && consumer.use === 'part'
-  return binding(isLoose ? 'medium' : 'high', 'a value that nobody makes up twice')
+  return binding(isLoose ? 'medium' : 'high', 'a value that is unlikely to be generated twice')
 }
 
-function judgeFair(family: NameRelation, sighting: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
+function judgeFair(relation: NameRelation, source: ProducerCandidate, use: ConsumerCandidate): PairJudgement {
   const isPart = use.consumer.use === 'part'
-  if (isPart && sighting.form === 'token') return CHANCE
-  if (family === 'same' || (isNumericText(use.value) && endInSameWord(sighting.names, use.names)))
-    return binding('medium', namesReason(sighting, use))
+  if (isPart && source.form === 'token') return CHANCE
+  if (relation === 'same' || (isNumericText(use.value) && endInSameWord(source.names, use.names)))
+    return binding('medium', namesReason(source, use))
   if (isPart) return CHANCE
-  if (family === 'kin' && /\d/.test(use.value))
-    return binding('low', 'both names say that they hold a handle')
-  return family === 'kin' || isIdentifierName(use.names)
-    ? guess('it reads like a handle, but the names do not say the same')
+  if (relation === 'related' && /\d/.test(use.value)) return binding('low', 'both names indicate a handle')
+  return relation === 'related' || isIdentifierName(use.names)
+    ? guess('it looks like a handle, but the names differ')
     : CHANCE
 }
 
 function judgeSmallNumber(
-  family: NameRelation,
-  sighting: ProducerCandidate,
+  relation: NameRelation,
+  source: ProducerCandidate,
   use: ConsumerCandidate,
 ): PairJudgement {
-  if (use.consumer.use === 'part' && sighting.form === 'token') return CHANCE
-  if (family === 'same') return binding('medium', namesReason(sighting, use))
-  return family === 'none' || use.consumer.use === 'part'
+  if (use.consumer.use === 'part' && source.form === 'token') return CHANCE
+  if (relation === 'same') return binding('medium', namesReason(source, use))
+  return relation === 'none' || use.consumer.use === 'part'
     ? CHANCE
-    : guess('a small number, and the names do not say the same')
+    : guess('a small number, and the names differ')
 }
 
 function judgePlainWord(
-  family: NameRelation,
-  sighting: ProducerCandidate,
+  relation: NameRelation,
+  source: ProducerCandidate,
   use: ConsumerCandidate,
 ): PairJudgement {
-  if (sighting.form === 'token' || use.consumer.use === 'part') return CHANCE
-  if (family === 'same' && isIdentifierName(sighting.names)) return binding('low', namesReason(sighting, use))
-  return family === 'kin' ? guess('a plain word, and the names do not say the same') : CHANCE
+  if (source.form === 'token' || use.consumer.use === 'part') return CHANCE
+  if (relation === 'same' && isIdentifierName(source.names)) return binding('low', namesReason(source, use))
+  return relation === 'related' ? guess('a plain word, and the names differ') : CHANCE
 }
 
-function namesReason({ names: said }: ProducerCandidate, { names: sent }: ConsumerCandidate): string {
-  return `said as ${quoted(said.own)}, sent as ${quoted(sent.own)}: the names mean the same`
+function namesReason({ names: received }: ProducerCandidate, { names: sent }: ConsumerCandidate): string {
+  return `received as ${quoted(received.own)}, sent as ${quoted(sent.own)}: the names mean the same`
 }
 
 function quoted(words: readonly string[]): string {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { WordHashList, wordHash, numberWordHash, containsSpace, collectTextHashes } from './message-words.ts'
 import { WORD_RUNS } from '../values.ts'
 
-test('a number has the hash of its spelling', () => {
+test('a number has the hash of its decimal spelling', () => {
   fc.assert(
     fc.property(fc.oneof(fc.nat(), fc.double({ min: 0, noNaN: true }), fc.maxSafeNat()), (value) => {
       expect(numberWordHash(value)).toBe(wordHash(String(value)))
@@ -13,7 +13,7 @@ test('a number has the hash of its spelling', () => {
     expect(numberWordHash(value)).toBe(wordHash(String(value)))
 })
 
-test('a space is found wherever a text has one, of whatever kind', () => {
+test('spaces of all kinds are found', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(containsSpace(text)).toBe(/\s/.test(text))
@@ -25,7 +25,7 @@ test('a space is found wherever a text has one, of whatever kind', () => {
 
 const UUID = '5f2c9d1e-0b1f-4111-8222-ABCDEFabcdef'
 
-test('a uuid is one word, wherever it stands; what is not quite one is several', () => {
+test('a UUID is one word in any text, and a text that resembles one is several words', () => {
   expect(hashesIn(UUID)).toEqual([wordHash(UUID)])
   expect(hashesIn(`see job/${UUID}-2.`)).toEqual([`see job/${UUID}-2.`, 'job', UUID, '2'].map(wordHash))
   expect(hashesIn(`é/${UUID}`)).toEqual(['é', UUID].map(wordHash))
@@ -33,7 +33,7 @@ test('a uuid is one word, wherever it stands; what is not quite one is several',
     expect(hashesIn(text)).toEqual((text.match(/[a-z\d]+/gi) ?? []).map(wordHash))
 })
 
-test('the words of a text are its runs, of whatever letters it is made', () => {
+test('the words of a text are its runs of letters and digits', () => {
   const part = fc.constantFrom(UUID, '5f2c9d1e', '0b1f', 'abcdefabcdef', 'g', '-', '/', '0', 'é')
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 9 }), (parts) => {

@@ -11,19 +11,19 @@ import {
 import { isObject, member, type JsonObject } from '../../json/parse.ts'
 
 /**
- * Lists the runs of letters and digits in the values of a message, by their hashes: whatever can be bound is made of such
- * words. True when no text holds JSON or base64, so that what stands in the message is all that it says.
+ * Lists the hashes of the runs of letters and digits in the values of a message. All values that can be bound consist of such
+ * words. Returns true if no text contains JSON or base64.
  */
 export function collectMessageHashes(message: TurnMessage, into: WordHashList): boolean {
   into.clear()
   const isPlain = collectParsedMessage(message, into)
-  if (!isPlain) for (const { text } of messageValues(message.spoken.text)) collectTextHashes(text, into)
+  if (!isPlain) for (const { text } of messageValues(message.recorded.text)) collectTextHashes(text, into)
   return isPlain
 }
 
-/** Looks at the parts of a message that may hold what a server makes up, or what a client sends back. */
+/** Reads the parts of a message that can contain values of bindings. */
 function collectParsedMessage(
-  { spoken: { message, dir }, trigger }: TurnMessage,
+  { recorded: { message, dir }, trigger }: TurnMessage,
   into: WordHashList,
 ): boolean {
   if (message.kind === 'invalid') return true
@@ -44,7 +44,7 @@ function collectParsedMessage(
 const NONE: readonly string[] = []
 const DEEPEST = 64
 
-/** False when it takes a closer look: texts inside of texts, numbers whose spelling is lost, names that are values. */
+/** Returns false if the text of the message has to be read, because of JSON in strings, inexact numbers or names that are values. */
 function collectValueHashes(value: unknown, into: WordHashList, depth: number): boolean {
   if (typeof value === 'string') return collectText(value, into)
   if (typeof value === 'number') return collectNumber(value, into)
@@ -55,7 +55,7 @@ function collectValueHashes(value: unknown, into: WordHashList, depth: number): 
 
 function collectMembers(value: JsonObject, into: WordHashList, depth: number): boolean {
   for (const name in value)
-    // what was parsed has no other names, and a list of them takes longer than the look
+    // Parsed JSON has no inherited names, and `for in` is faster than `Object.keys`.
     if (isInputRoundName(name) || !collectValueHashes(value[name], into, depth)) return false
   return true
 }
@@ -90,8 +90,8 @@ function collectNumber(value: number, into: WordHashList): boolean {
 }
 
 /**
- * Lists the hashes of what two texts must share for one to hold a value of the other: the runs of letters and digits. Among
- * words a plain word is never taken for a handle, so that of such a text only the others count, and the text as a whole.
+ * Lists the hashes of the runs of letters and digits. Two texts without a common run have no common value. Prose is listed as a
+ * whole and without its plain words, because they are not handles.
  */
 export function collectTextHashes(
   text: string,
@@ -111,14 +111,13 @@ export function containsSpace(text: string): boolean {
   return false
 }
 
-/** The hash of a word. */
 export function wordHash(word: string): number {
   let hash = BASIS
   for (let at = 0; at < word.length; at++) hash = hashStep(hash, word.charCodeAt(at))
   return finishHash(hash)
 }
 
-/** The hash of a number that is not negative, as it is spelled. */
+/** Returns the hash of the decimal spelling of a number that is not negative. */
 export function numberWordHash(value: number): number {
   if (value > MOST_DIGITS || !Number.isInteger(value)) return wordHash(String(value))
   let scale = 1
@@ -146,13 +145,13 @@ function collectProse(text: string, into: WordHashList): void {
   }
 }
 
-// What a letter or a space is beyond the plain ones takes a table to tell.
+// Regular expressions know the letters and spaces of Unicode, but are slower.
 function collectUnicodeProse(text: string, into: WordHashList): void {
   for (const [word] of text.matchAll(/\S+/g))
     if (!isPlainWord(word, 0, word.length)) collectRuns(word, 0, word.length, into)
 }
 
-/** Letters and at most one mark behind them; a long one with letters of both sizes may be a key. */
+/** Letters with at most one punctuation mark after them. Long words are not plain, because they may be keys. */
 function isPlainWord(text: string, start: number, end: number): boolean {
   const last = isAsciiLetter(text.charCodeAt(end - 1)) ? end : end - 1
   if (last - start >= SHORTEST_KEY) return false
@@ -183,7 +182,7 @@ function collectRuns(text: string, start: number, end: number, into: WordHashLis
   if (length > 0 || isEmpty) into.add(length > 0 ? finishHash(hash) : wordHash(text.slice(start, end)))
 }
 
-// Words that were listed already are listed again, which does no harm.
+// Words that are already listed are listed again, which does no harm.
 function collectUnicodeRuns(text: string, into: WordHashList): void {
   const runs = text.match(WORD_RUNS)
   if (runs === null) into.add(wordHash(text))
@@ -198,15 +197,15 @@ function hashStep(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)
 }
 
-// The low bits are to hang on every letter; 0 stands for no word. With a sign it is a number that needs no object.
+// Mixes the bits so that the low bits depend on every letter. A signed 32-bit number needs no heap object. 0 is never a hash.
 function finishHash(hash: number): number {
   const once = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return once ^ (once >>> 13) || 1
 }
 
-/** The words of a message by their hashes, filled anew for each. */
+/** The hashes of the words of one message. The list is reused for the next message. */
 export class WordHashList {
-  /** Whether a date stands among the words. */
+  /** True if a text contains a date. */
   hasDate = false
   #list = new Int32Array(256)
   #size = 0

@@ -1,4 +1,4 @@
-import type { BindingProducer, ValueLocation } from '../binding.ts'
+import type { MessageProducer, ValueLocation } from '../binding.ts'
 import {
   distinctnessOf,
   isNumericText,
@@ -15,27 +15,25 @@ import { readLocation, describeToken } from '../location.ts'
 import { type LocationNames, namesAtLocation, namesFromLabel } from '../names.ts'
 import type { TapeMessage } from '../tape-messages.ts'
 
-type MessageProducer = Extract<BindingProducer, { kind: 'message' }>
-
-/** One place where the server said a value that the client sent later. */
+/** A location where the server sent a value that the client sends later. */
 export interface ProducerCandidate {
   readonly value: string
   readonly message: TapeMessage
   readonly names: LocationNames
-  /** How the value stands there: as a member of its own, inside JSON or base64 in a text, or among words. */
+  /** `member`: the value is a leaf. `nested`: it is inside JSON or base64 in a text. `token`: it is a part of a text. */
   readonly form: 'member' | 'nested' | 'token'
-  /** Where the text stands that holds it, and where in that text when it is a token. */
-  readonly spot: ValueLocation
+  /** The location of the leaf. For a token, `piece` is its range in the text of the leaf. */
+  readonly location: ValueLocation
   readonly piece?: TextPiece
 }
 
-/** `isFull` says of which values no more need be seen. */
+/** Finds wanted values in a message of the server. Tokens for which `isFull` returns true are left out. */
 export function producerCandidatesIn(
   message: TapeMessage,
   wanted: SentValueScanner,
   isFull: (value: string) => boolean,
 ): readonly ProducerCandidate[] {
-  return messageValues(message.spoken.text)
+  return messageValues(message.recorded.text)
     .filter((value) => mayProduce(value, message))
     .flatMap((value) => [
       ...wholeCandidates(value, message, wanted),
@@ -44,31 +42,31 @@ export function producerCandidatesIn(
 }
 
 /**
- * Turns a sighting into the producer of a binding. A token is described so that it can be found again. Returns `undefined` for
+ * Turns a candidate into the producer of a binding. A token is described so that it can be found again. Returns `undefined` for
  * a token that cannot be found where it was seen, such as the start of a longer path.
  */
-export function toProducer(sighting: ProducerCandidate): BindingProducer | undefined {
-  const producer = describeProducer(sighting)
-  const { value, message, piece } = sighting
-  return piece === undefined || readLocation(message.spoken.text, producer) === value ? producer : undefined
+export function toProducer(source: ProducerCandidate): MessageProducer | undefined {
+  const producer = describeProducer(source)
+  const { value, message, piece } = source
+  return piece === undefined || readLocation(message.recorded.text, producer) === value ? producer : undefined
 }
 
-function describeProducer({ message, spot, piece }: ProducerCandidate): MessageProducer {
+function describeProducer({ message, location, piece }: ProducerCandidate): MessageProducer {
   const { turn, n, item } = message
   const place = {
     kind: 'message',
     turn,
     frame: n,
     ...(item === undefined ? {} : { item }),
-    path: spot.path,
+    path: location.path,
   } as const
-  if (piece === undefined) return { ...place, inside: spot.inside }
-  const text = readLocation(message.spoken.text, spot) ?? ''
+  if (piece === undefined) return { ...place, inside: location.inside }
+  const text = readLocation(message.recorded.text, location) ?? ''
   const token = describeToken(text, piece.start, piece.end)
-  return { ...place, inside: [...spot.inside, { kind: 'token', token }] }
+  return { ...place, inside: [...location.inside, { kind: 'token', token }] }
 }
 
-// What a server lists of itself is constant, but for the cursor; of its resources the addresses are handles.
+// Lists of tools, prompts and resources are constant, except for cursors and the URIs of resources.
 const PRODUCING_LIST_MEMBERS: Readonly<Record<string, readonly string[]>> = Object.assign(
   Object.create(null),
   {
@@ -100,7 +98,7 @@ function wholeCandidates(
       message,
       names: namesAtLocation(path, inside, message.subjectWords),
       form,
-      spot: { path, inside },
+      location: { path, inside },
     },
   ]
 }
@@ -120,12 +118,12 @@ function tokenCandidates(
   const outer = namesAtLocation(path, inside, message.subjectWords)
   return pieces.map((piece) => {
     const names = namesFromLabel(outer, labelWordsBefore(text, piece.start))
-    const spot = { path, inside }
-    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', spot, piece }
+    const location = { path, inside }
+    return { value: text.slice(piece.start, piece.end), message, names, form: 'token', location, piece }
   })
 }
 
-/** What the client sent somewhere, whole or as a part: only that is worth a look in what the server said. */
+/** The values that the client sent, whole or in parts. Only these are searched for in messages of the server. */
 export class SentValues {
   readonly #values = new TextHashSet()
 
@@ -142,12 +140,12 @@ export class SentValues {
     consumerPieces(whole, (piece) => this.#addPiece(piece, inProse))
   }
 
-  /** True for little else, which is never looked up by its text. */
+  /** Also true for very few values that were not sent. They do no harm, because no consumer looks them up. */
   has(value: string): boolean {
     return this.#values.has(value)
   }
 
-  // Among words a plain word means nothing; in a composite it may be one of the parts.
+  // A plain word in prose is not a handle, but in a composite it may be one of the parts.
   #addPiece(piece: string, inProse: boolean): false {
     const distinct = distinctnessOf(piece)
     if (distinct === 'strong' || distinct === 'fair' || (distinct === 'weak' && !inProse))
@@ -156,11 +154,11 @@ export class SentValues {
   }
 }
 
-// Texts are made of few words: each is taken apart once. A tape with very many has them forgotten now and then.
+// Most texts consist of the same words, so the pieces of each word are cached. The cache is cleared when it is full.
 const MOST_KNOWN = 20_000
 const LONGEST_KNOWN = 100
 
-/** Finds in texts what is wanted as a token: a plain word among words is never taken for a handle. */
+/** Finds sent values in texts. Plain words are left out, because they are not handles. */
 export class SentValueScanner {
   readonly #values: SentValues
   readonly #known = new Map<string, readonly TextPiece[]>()

@@ -5,23 +5,23 @@ import type { JsonPath } from '../../json/path.ts'
 import { isObject, member } from '../../json/parse.ts'
 import type { TurnStore } from '../../tape/turns.ts'
 
-/** What the client said, and when first: a value that it said before the server did is its own. */
+/** The frames in which the client first sent each value. A value that it sent before the server did is its own. */
 export class ClientValues {
   readonly #first = new Map<string, number>()
   readonly #isKnown: (value: string) => boolean
 
-  /** Only values that the server said too are worth remembering. */
+  /** `isKnown` accepts values that the server sent as well. No others are kept. */
   constructor(isKnown: (value: string) => boolean) {
     this.#isKnown = isKnown
   }
 
-  /** Takes what the client sent, in its order. */
+  /** Has to be called in recorded order. */
   add(whole: ConsumerCandidate): void {
     if (this.#isKnown(whole.value)) this.#note(whole)
     for (const piece of consumerPieces(whole, this.#isKnown)) this.#note(piece)
   }
 
-  /** Whether the client had said the value before this frame. */
+  /** Returns true if the client sent the value before this frame. */
   isSentBefore(use: ConsumerCandidate, frame: number): boolean {
     return (this.#first.get(clientValueKey(use)) ?? Infinity) < frame
   }
@@ -32,13 +32,13 @@ export class ClientValues {
   }
 }
 
-// Clients count pages and set limits all the time: such a number is theirs only under the name under which they said it.
+// Clients often send page numbers and limits. Such a number is the client's own only under the same name.
 function clientValueKey({ value, names }: ConsumerCandidate): string {
   const isCounted = isNumericText(value) && (value.length < 4 || isQuantityName(names))
   return isCounted ? `${names.own.join(' ')}=${value}` : value
 }
 
-/** What the tools on the tape say about their arguments. */
+/** The values that the input schemas of the recorded tools offer. */
 export class SchemaValues {
   readonly #schemas = new Map<string, unknown>()
 
@@ -52,7 +52,7 @@ export class SchemaValues {
     }
   }
 
-  /** Whether the tool's schema itself offers this value for an argument: an enum, a constant or a default. */
+  /** Returns true if the schema offers the value for an argument as an enum value, a constant or a default. */
   offers(tool: string | undefined, path: JsonPath, value: string): boolean {
     if (tool === undefined || path[1] !== 'arguments') return false
     const schema = path.slice(2).reduce(childSchema, this.#schemas.get(tool))

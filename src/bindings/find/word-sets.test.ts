@@ -15,7 +15,7 @@ test('every word that was added is found, and hardly any other word', () => {
   expect(found('other')).toBeLessThan(MANY / 1000)
 })
 
-test('what was added is in the set, and nothing else of a few thousand texts', () => {
+test('added texts are in the set, and none of a few thousand others', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { maxLength: 3000 }), (texts) => {
       const set = new TextHashSet()
@@ -27,7 +27,7 @@ test('what was added is in the set, and nothing else of a few thousand texts', (
   )
 })
 
-test('many texts of one length, as ids are, do not get in the way of each other', () => {
+test('many texts of the same length, such as ids, do not collide', () => {
   const set = new TextHashSet()
   const ids = Array.from({ length: 150_000 }, (_, index) => String(1e9 + index))
   for (const id of ids) set.add(id)

@@ -28,6 +28,6 @@ test.each([
   expect(differOnlyInTime(then, now, CLOCK)).toBe(false)
 })
 
-test('a time of day by the clock on the wall here is now, too', () => {
+test('a local time of day is recognised as the current time', () => {
   expect(differOnlyInTime(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
 })

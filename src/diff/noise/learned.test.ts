@@ -17,26 +17,26 @@ function judged(noise: LearnedNoise, expected: unknown, actual: unknown): readon
   )
 }
 
-test('a place on which the server disagrees with itself explains a difference there, and nowhere else', () => {
+test('a path at which responses differed explains differences there and nowhere else', () => {
   const noise = learnNoise([[text({ at: 1, id: 7 }), text({ at: 2, id: 7 })]])
   expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 7 })).toEqual([])
   expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 8 })).toEqual(['id'])
   expect(noise.paths()).toEqual([{ path: 'at', kinds: ['changed'], types: ['number'], seen: 1 }])
 })
 
-test('what was learned of one item holds for every item', () => {
+test('noise that was learned for one item applies to every item', () => {
   const noise = learnNoise([[text([{ at: 1 }, { at: 1 }]), text([{ at: 1 }, { at: 2 }])]])
   expect(judged(noise, [{ at: 1 }, { at: 1 }], [{ at: 5 }, { at: 6 }])).toEqual([])
 })
 
-test('nothing is noise because of its name', () => {
+test('a name alone never makes a difference noise', () => {
   expect(judged(learnNoise([]), { timestamp: 1, id: 'a' }, { timestamp: 2, id: 'b' })).toEqual([
     'timestamp',
     'id',
   ])
 })
 
-test('noise of another type, or a lost field, is a finding', () => {
+test('a value of another type or a missing field is not noise', () => {
   const noise = learnNoise([[text({ at: 1 }), text({ at: 2 })]])
   expect(judged(noise, { at: 1 }, { at: 'today' })).toEqual(['at'])
   expect(judged(noise, { at: 1 }, {})).toEqual(['at'])
@@ -45,13 +45,13 @@ test('noise of another type, or a lost field, is a finding', () => {
   expect(judged(wavering, { at: 2 }, { at: null })).toEqual(['at'])
 })
 
-test('a field that comes and goes may do so', () => {
+test('a field that was optional before may be missing', () => {
   const noise = learnNoise([[text({ hint: 'x' }), text({})]])
   expect(judged(noise, { hint: 'x' }, {})).toEqual([])
   expect(judged(noise, { hint: 'x' }, { hint: 'y' })).toEqual(['hint'])
 })
 
-test('of a text only the words that differed are noise', () => {
+test('only the words of a text that varied are noise', () => {
   const noise = learnNoise([
     ['"done at 12:00:01 by ada"', '"done at 12:00:07 by ada"'],
     ['"done at 12:00:01 by ada"', '"done at 12:00:09 by ada"'],

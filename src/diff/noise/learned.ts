@@ -4,27 +4,27 @@ import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
 import { longestCommonSubsequence } from '../align.ts'
 import { EVERY_ITEM, formatPath, type PathPattern } from '../../json/path.ts'
 
-/** A place on which the same server disagreed with itself. */
+/** A path at which responses of the same server differed. */
 interface LearnedNoisePath {
-  /** With `[*]` for the places of items. */
+  /** With `[*]` in place of indexes. */
   readonly path: string
-  /** How it disagreed. */
+  /** The kinds of differences that were seen. */
   readonly kinds: readonly Difference['kind'][]
-  /** What was seen there. */
+  /** The types of values that were seen. */
   readonly types: readonly JsonType[]
-  /** How many differences were seen. */
+  /** The number of differences that were seen. */
   readonly seen: number
 }
 
-/** Differences at places where the server was seen to differ from itself. */
+/** Differences at paths where responses of the same server differed. */
 export const learnedDifferences: NoiseKind = noiseByDifference(
   'learned',
   (difference, { learned }) => learned !== undefined && learned.explains(difference),
 )
 
 /**
- * What a server says differently each time, learned from repeats, never guessed from a name. It explains a difference only
- * at a place that was seen to differ, in a way that was seen, with a type that was seen; of a text only the words that differed.
+ * Learns from repeated requests which values of a server vary. Names are never used for guessing. A difference is explained
+ * only if its path, its kind and the types of its values were seen before. In a text, only the words that varied may differ.
  */
 export class LearnedNoise {
   readonly #places = new Map<string, ObservedNoise>()
@@ -34,7 +34,7 @@ export class LearnedNoise {
     this.#diff = createDiffer(options).texts
   }
 
-  /** Takes two answers of the same server to the same request. */
+  /** Learns from two responses of the same server to the same request. */
   learn(one: string, other: string): void {
     for (const difference of this.#diff(one, other)) this.#add(difference)
   }
@@ -100,15 +100,14 @@ function widenOrCreate(template: TextTemplate | undefined, text: string): TextTe
   return template === undefined ? textTemplate(text) : widenTemplate(template, text)
 }
 
-/** What several texts have in common, word by word; `null` stands where they differ. */
+/** The words that several texts have in common. `null` stands for words that vary. */
 type TextTemplate = readonly (string | null)[]
 
-/** The template of one text: itself. */
 function textTemplate(text: string): TextTemplate {
   return text.match(/\s+|\S+/g) ?? []
 }
 
-/** The template that another text fits too. */
+/** Widens a template so that another text fits as well. */
 function widenTemplate(template: TextTemplate, text: string): TextTemplate {
   const words = textTemplate(text).map(String)
   const known = template.map((word) => word ?? VARYING)
@@ -127,7 +126,7 @@ function widenTemplate(template: TextTemplate, text: string): TextTemplate {
   return wide
 }
 
-/** Whether a text has all that the template says, in its order, and something else only where the texts differed. */
+/** Returns true if a text has all words of the template in order, and other words only where the template varies. */
 function fitsTemplate(template: TextTemplate, text: string): boolean {
   let at = 0
   let mayPass = false
@@ -144,7 +143,7 @@ function fitsTemplate(template: TextTemplate, text: string): boolean {
   return mayPass || at === text.length
 }
 
-// No word of a text, because it is made of two kinds of characters that are never in one word.
+// Never equal to a word of a text, because a word consists of either spaces or other characters.
 const VARYING = ' \0'
 
 function appendVarying(template: (string | null)[]): void {

@@ -1,7 +1,7 @@
 import { isChangedScalar } from '../difference.ts'
 import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
 
-/** Values that the live server generated anew, such as ids, in the place of recorded ones. */
+/** Values that the live server generated in place of recorded ones, such as ids. */
 export const liveValues: NoiseKind = noiseByDifference(
   'live-value',
   (difference, { isLiveValue }) =>
