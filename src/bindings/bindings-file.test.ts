@@ -45,11 +45,11 @@ test('a file adds a binding that could not be found, and replay uses it', () => 
     readBindingsFile({ bind }),
     turnStoreOf(TAPE.turns),
   )
-  const rebinder = new LiveValueBinder(bindings, { now: () => 0 })
+  const binder = new LiveValueBinder(bindings, { now: () => 0 })
   const [first, second] = TAPE.turns
   const live = '{"result":{"content":[{"text":"The code word is lilie, remember it. Run ffff0000."}]}}'
-  if (first?.response) rebinder.learn(first.response, live)
-  expect(second?.trigger && JSON.parse(rebinder.fill(second.trigger).text).params.arguments).toEqual({
+  if (first?.response) binder.learn(first.response, live)
+  expect(second?.trigger && JSON.parse(binder.fill(second.trigger).text).params.arguments).toEqual({
     word: 'lilie',
     run: 'ffff0000',
   })

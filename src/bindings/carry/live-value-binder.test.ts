@@ -9,7 +9,7 @@ const NOW = Date.parse('2027-03-01T12:00:00Z')
 
 interface Session {
   readonly turns: readonly Turn[]
-  readonly rebinder: LiveValueBinder
+  readonly binder: LiveValueBinder
   /** Returns the live response to a recorded turn. */
   readonly answer: (turn: number, message: object) => void
   /** Returns the arguments that are sent instead of the recorded ones. */
@@ -19,18 +19,18 @@ interface Session {
 
 function sessionOf(...said: readonly Said[]): Session {
   const { turns, header } = tapeOf(...said)
-  const rebinder = new LiveValueBinder(findBindings(turns, header).bindings, { now: () => NOW })
+  const binder = new LiveValueBinder(findBindings(turns, header).bindings, { now: () => NOW })
   const bind = (turn: number): ReturnType<LiveValueBinder['fill']> => {
     const trigger = turns[turn]?.trigger
     if (trigger === undefined) throw new Error('nothing was sent in this turn')
-    return rebinder.fill(trigger)
+    return binder.fill(trigger)
   }
   return {
     turns,
-    rebinder,
+    binder,
     answer: (turn, message) => {
       const response = turns[turn]?.response
-      if (response !== undefined) rebinder.learn(response, JSON.stringify(message))
+      if (response !== undefined) binder.learn(response, JSON.stringify(message))
     },
     sent: (turn) => JSON.parse(bind(turn).text).params.arguments,
     unbound: (turn) => bind(turn).unbound.map(({ binding, why }) => `${binding.value} ${why}`),
@@ -44,13 +44,10 @@ function asked(id: number, name: string, args: object): Said {
 test('the live value replaces the recorded one, and every other byte is unchanged', () => {
   const request =
     '{"jsonrpc":"2.0", "id":2,"method":"tools/call","params":{"name":"get","arguments":{"id" : "a1b2c3d4","n":1.0,"s":"\\u00e9"}}}'
-  const { turns, rebinder, answer } = sessionOf(
-    ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
-    client(request),
-  )
+  const { turns, binder, answer } = sessionOf(...call(1, 'create', {}, '{"id":"a1b2c3d4"}'), client(request))
   answer(0, answerOf(9, '{"note":"new","id":"ffff0000"}'))
   const trigger = turns[1]?.trigger
-  expect(trigger && rebinder.fill(trigger).text).toBe(request.replace('a1b2c3d4', 'ffff0000'))
+  expect(trigger && binder.fill(trigger).text).toBe(request.replace('a1b2c3d4', 'ffff0000'))
 })
 
 test('live values are found in prose, even if other parts of the text differ', () => {
@@ -98,7 +95,7 @@ test('a number stays a number unless the live value is a string', () => {
 })
 
 test('input responses are sent with the live names and the live state', () => {
-  const { turns, rebinder, answer } = sessionOf(
+  const { turns, binder, answer } = sessionOf(
     asked(1, 'deploy', {}),
     server({
       id: 1,
@@ -112,7 +109,7 @@ test('input responses are sent with the live names and the live state', () => {
   )
   answer(0, { id: 1, result: { inputRequests: { 'k-1': {}, 'k-2': {} }, requestState: 'live' } })
   const trigger = turns[1]?.trigger
-  expect(trigger && JSON.parse(rebinder.fill(trigger).text).params).toEqual({
+  expect(trigger && JSON.parse(binder.fill(trigger).text).params).toEqual({
     name: 'deploy',
     inputResponses: { 'k-1': { action: 'accept' }, 'k-2': {} },
     requestState: 'live',
@@ -140,14 +137,14 @@ test('if the producer sends no value, another location of the value is used', ()
 })
 
 test('a value that was changed on purpose is kept', () => {
-  const { turns, rebinder, answer } = sessionOf(
+  const { turns, binder, answer } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     asked(2, 'get', { id: 'a1b2c3d4' }),
   )
   answer(0, answerOf(1, '{"id":"ffff0000"}'))
   const trigger = turns[1]?.trigger
   const changed = trigger?.text.replace('a1b2c3d4', 'mine') ?? ''
-  expect(trigger && rebinder.fill(trigger, changed)).toEqual({ text: changed, used: [], unbound: [] })
+  expect(trigger && binder.fill(trigger, changed)).toEqual({ text: changed, used: [], unbound: [] })
 })
 
 test('a date relative to the day of the recording becomes relative to today', () => {
@@ -156,35 +153,35 @@ test('a date relative to the day of the recording becomes relative to today', ()
 })
 
 test('a live text that differs from the recorded one only in generated values is explained', () => {
-  const { rebinder, answer } = sessionOf(
+  const { binder, answer } = sessionOf(
     ...call(1, 'create', {}, '{"id":"a1b2c3d4"}'),
     asked(2, 'get', { id: 'a1b2c3d4' }),
   )
   answer(0, answerOf(1, '{"id":"ffff0000"}'))
-  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is open', ['text'])).toBe(true)
-  expect(rebinder.explains('item a1b2c3d4 is open', 'item ffff0000 is shut', ['text'])).toBe(false)
+  expect(binder.explains('item a1b2c3d4 is open', 'item ffff0000 is open', ['text'])).toBe(true)
+  expect(binder.explains('item a1b2c3d4 is open', 'item ffff0000 is shut', ['text'])).toBe(false)
 })
 
 test('a value of several tokens is explained as a whole', () => {
-  const { rebinder, answer } = sessionOf(
+  const { binder, answer } = sessionOf(
     ...call(1, 'create', {}, JSON.stringify({ etag: '"a1b2c3d4"' })),
     asked(2, 'update', { ifMatch: '"a1b2c3d4"' }),
   )
   answer(0, answerOf(1, JSON.stringify({ etag: 'W/"ffff0000"' })))
-  expect(rebinder.explains('"a1b2c3d4"', 'W/"ffff0000"', ['etag'])).toBe(true)
+  expect(binder.explains('"a1b2c3d4"', 'W/"ffff0000"', ['etag'])).toBe(true)
 })
 
 test('a small number is explained only under the names of its binding', () => {
-  const { rebinder, answer } = sessionOf(
+  const { binder, answer } = sessionOf(
     asked(1, 'create_issue', {}),
     server({ id: 1, result: { structuredContent: { issue: { id: 42 } } } }),
     asked(2, 'get_issue', { issueId: 42 }),
   )
   answer(0, { id: 1, result: { structuredContent: { issue: { id: 43 } } } })
-  expect(rebinder.explains(42, 43, ['result', 'issue', 'id'])).toBe(true)
-  expect(rebinder.explains('Issue 42 has 42 votes', 'Issue 43 has 42 votes', ['result', 'text'])).toBe(true)
-  expect(rebinder.explains(42, 43, ['result', 'votes'])).toBe(false)
-  expect(rebinder.explains('Issue 42 has 42 votes', 'Issue 43 has 43 votes', ['result', 'text'])).toBe(false)
+  expect(binder.explains(42, 43, ['result', 'issue', 'id'])).toBe(true)
+  expect(binder.explains('Issue 42 has 42 votes', 'Issue 43 has 42 votes', ['result', 'text'])).toBe(true)
+  expect(binder.explains(42, 43, ['result', 'votes'])).toBe(false)
+  expect(binder.explains('Issue 42 has 42 votes', 'Issue 43 has 43 votes', ['result', 'text'])).toBe(false)
 })
 
 test('a live text that only looks like a number is sent as a string', () => {

@@ -39,10 +39,10 @@ test('a server that responds as recorded receives the recorded bytes', () => {
   fc.assert(
     fc.property(session, (said) => {
       const { turns } = tapeOf(...said)
-      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
+      const binder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
       for (const { trigger = fail(), response } of turns) {
-        expect(rebinder.fill(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
-        if (response !== undefined) rebinder.learn(response, response.text)
+        expect(binder.fill(trigger)).toMatchObject({ text: trigger.text, unbound: [] })
+        if (response !== undefined) binder.learn(response, response.text)
       }
     }),
   )
@@ -73,12 +73,11 @@ test('whatever a live server responds, the messages sent are JSON of the same sh
   fc.assert(
     fc.property(session, fc.array(nested, { minLength: 6, maxLength: 6 }), (said, live) => {
       const { turns } = tapeOf(...said)
-      const rebinder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
+      const binder = new LiveValueBinder(findBindings(turns).bindings, { now: () => 0 })
       for (const [index, { trigger = fail(), response }] of turns.entries()) {
-        const sent: unknown = JSON.parse(rebinder.fill(trigger).text)
+        const sent: unknown = JSON.parse(binder.fill(trigger).text)
         expect(sent).toMatchObject({ jsonrpc: '2.0', id: index, method: 'tools/call' })
-        if (response !== undefined)
-          rebinder.learn(response, JSON.stringify({ id: index, result: live[index] }))
+        if (response !== undefined) binder.learn(response, JSON.stringify({ id: index, result: live[index] }))
       }
     }),
   )

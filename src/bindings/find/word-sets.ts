@@ -3,7 +3,7 @@ import { type WordHashList, wordHash } from './message-words.ts'
 const MAX_WORDS = 2 ** 22
 
 /**
- * Words by their hashes, in at most 128 megabytes. `mayHave` is true for every word that was added and for very few others.
+ * Words by their hashes, in at most 64 megabytes. `mayHave` is true for every word that was added and for very few others.
  * A full filter returns true for all words: its user then examines more messages than necessary, and misses none.
  */
 export class WordFilter {
@@ -54,7 +54,7 @@ export class TextHashSet {
   }
 }
 
-/** An open-addressing table of hash and length. It is several times smaller and faster than a `Set`. */
+/** A hash table of numbers with open addressing. It has eight bytes per slot, and at least half of the slots are empty. */
 class HashSet {
   size = 0
   #slots = new Float64Array(1024)
