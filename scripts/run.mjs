@@ -1,6 +1,16 @@
 // Shared by the project's own scripts: run a command, and install or build only when that is needed.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -29,6 +39,7 @@ export function installWhenNeeded() {
 
 /** Plain tsc for the library; the program is then packed into few CommonJS files, which start faster (docs/decisions). */
 export async function build() {
+  const began = Date.now()
   const program = join(root, 'dist', 'cli')
   rmSync(program, { recursive: true, force: true })
   const compiled = runTool('typescript', ['-p', 'tsconfig.build.json'])
@@ -37,7 +48,21 @@ export async function build() {
   const { writeOfficialSchemas } = await import('./official-schemas.mjs')
   const suite = join(root, 'node_modules', '@modelcontextprotocol', 'conformance')
   writeOfficialSchemas(suite, join(root, 'dist', 'schema'))
+  removeOlder(join(root, 'dist'), began - CLOCK_TOLERANCE_MS)
   return 0
+}
+
+/** Clocks of file systems may be a little behind. */
+const CLOCK_TOLERANCE_MS = 100
+
+/** Removes what an earlier build has left. This is done last, because a program may be running from the folder. */
+function removeOlder(folder, time) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) removeOlder(path, time)
+    else if (statSync(path).ctimeMs < time) rmSync(path)
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder)
 }
 
 async function pack(program) {
