@@ -74,7 +74,7 @@ export function option<Value>(
   flag: string,
   type: OptionType<Value>,
   help: string,
-  more: Partial<OptionRow<Value>> = {},
+  more?: Partial<OptionRow<Value>>,
 ): OptionRow<Value> {
   const at = flag.indexOf(' <') // a pattern would make the start of every recording slower
   if (at < 0) return { flag, type, help, ...more }
@@ -84,7 +84,7 @@ export function option<Value>(
 /** Rows under one heading of the help page. */
 export function inGroup<Rows extends OptionRows>(group: string, rows: Rows): Rows {
   const grouped = { ...rows }
-  for (const name of Object.keys(rows)) Object.assign(grouped, { [name]: { ...rows[name], group } })
+  for (const name of Object.keys(rows)) Reflect.set(grouped, name, { ...rows[name], group })
   return grouped
 }
 
