@@ -12,7 +12,7 @@ test.each([
   expect(delay.next()).toBe(wait)
 })
 
-test('while nothing comes, the wait doubles up to half a minute, and starts anew when something does', () => {
+test('the delay doubles up to half a minute while nothing arrives, and is reset when something does', () => {
   const delay = new ReconnectDelay()
   delay.setBase(9000)
   expect([delay.next(), delay.next(), delay.next(), delay.next()]).toEqual([9000, 18_000, 30_000, 30_000])

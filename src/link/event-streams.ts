@@ -22,7 +22,7 @@ export class ServerEventStreams {
     this.#options = options
   }
 
-  /** Opens the standing stream. A server that refuses it before the session is initialized is asked again afterwards. */
+  /** Opens the standing stream. If the server refuses it before the session is initialized, it is opened again afterwards. */
   openStanding(): void {
     const isEarly = !this.#isInitialized
     const onGone = (): void => {
@@ -129,7 +129,7 @@ class EventStream implements OpenStream {
   }
 }
 
-/** A stream is not opened again after so many attempts in a row that did not reach the server. */
+/** A stream is given up after this many attempts in a row that did not reach the server. */
 const MAX_FAILURES = 5
 
 interface HttpBodyHandlers {

@@ -80,9 +80,6 @@ class StdioLink implements ClientLink {
       exited: this.#server.exited,
       isClientGone: () => true,
       isHurried,
-      isServerBusy: async () => false,
-      lastOutputAt: () => 0,
-      onSignal: () => {},
     })
     this.#server.guard.dismiss()
   }

@@ -34,7 +34,7 @@ export interface StreamableHttpLinkOptions extends HttpLinkOptions {
   readonly later?: RetryScheduler
 }
 
-/** A link over Streamable HTTP of both eras: each message shows by itself which era it belongs to. */
+/** A link over Streamable HTTP, for revisions with and without sessions. Each message shows which kind it belongs to. */
 export function streamableHttpLink(options: StreamableHttpLinkOptions): OpenLink {
   return async (handlers) => new StreamableHttpLink(options, handlers)
 }
@@ -189,7 +189,7 @@ class StreamableHttpLink implements ClientLink {
     }
   }
 
-  /** A server may not support this, and may not answer it. */
+  /** A server may not support this, or never respond. */
   #deleteSession(): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => done(), DELETE_TIMEOUT_MS)

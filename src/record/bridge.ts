@@ -210,7 +210,7 @@ function ownError(status = BAD_GATEWAY, description: string): object {
   }
 }
 
-/** Explains a missing response to somebody who talks to the bridge over stdio. */
+/** Explains a missing response to the user of a stdio client. */
 function describeLoss(why: string, refusal: HttpRefusal | undefined, url: URL): string {
   if (refusal === undefined || refusal.status < 300) return why
   const { status, location, isSessionLost } = refusal

@@ -11,7 +11,7 @@ function newRecording(): Recording {
   return createRecording({ tape: join(folder, 'a.tape.jsonl') })
 }
 
-test('a line that is no message takes nothing back of what another link has just said', async () => {
+test('a line that is not a message does not affect the frames of another connection', async () => {
   const recording = newRecording()
   const http = recording.http('remote', new URL('http://a.test/mcp'))
   const pipes = recording.pipes({ server: 'local', info: { transport: 'stdio' } })
@@ -23,7 +23,7 @@ test('a line that is no message takes nothing back of what another link has just
   expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 raw', '3 http', '4 event'])
 })
 
-test('without a link there is no tape, and the summary says why', async () => {
+test('without a connection there is no tape, and the summary says why', async () => {
   const recording = newRecording()
   expect(await recording.close()).toMatchObject({
     path: undefined,
@@ -32,7 +32,7 @@ test('without a link there is no tape, and the summary says why', async () => {
   })
 })
 
-test('a tape may be closed twice, and what comes later harms nobody', async () => {
+test('a tape can be closed twice, and later messages are ignored', async () => {
   const recording = newRecording()
   const link = recording.link({ server: 'a', info: { transport: 'pigeon' } })
   link.message('c2s', { jsonrpc: '2.0', id: 1, method: 'coo' })

@@ -4,7 +4,7 @@ import { redactionRuleSet, type RedactionRuleSet } from '../redact/rule-set.ts'
 import { keyForRecording } from '../store/redaction-key.ts'
 import { Vault } from '../store/vault.ts'
 
-/** How a recording treats secrets. By default they are replaced by placeholders; `false` keeps everything as it is. */
+/** How a recording treats secrets. By default they are replaced by placeholders; `false` keeps everything unchanged. */
 export type RedactOption =
   | false
   | {
@@ -17,11 +17,11 @@ export type RedactOption =
     }
 
 export interface RecordingRedaction {
-  /** Replaces secrets; undefined if everything is kept as it is. */
+  /** Replaces secrets; undefined if everything is kept unchanged. */
   readonly redactor: Redactor | undefined
   /** Keeps the values that were replaced, if the user asked for that. */
   readonly vault: Vault | undefined
-  /** Why the tape has a redaction key of its own, which is forgotten. */
+  /** Why the user's redaction key could not be read. The tape then uses a temporary key. */
   readonly trouble: string | undefined
 }
 
@@ -43,7 +43,7 @@ export function openRedaction(
   return { ...createRedactor(rules, { env, values: knownSecretValues(redact) }), vault }
 }
 
-/** What counts as a secret, by the option and the config in the working directory. */
+/** Returns the rules of the option and of the config in the working directory; undefined if nothing is redacted. */
 export function redactionRulesFor(redact: RedactOption | undefined): RedactionRuleSet | undefined {
   if (redact === false) return undefined
   const config = readRedactionConfig(process.cwd())

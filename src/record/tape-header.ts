@@ -96,7 +96,7 @@ const SUBCOMMANDS = new Set(['run', 'exec', 'dlx', 'x', 'container'])
 const OPTION_WITH_VALUE =
   /^(-[epvuwhlr]|--(env|env-file|package|volume|publish|name|workdir|network|mount|user|hostname|entrypoint|label|platform|pull|from|with|require|import|loader|env-file-if-exists))$/
 
-/** The script, package or image that a runner was asked to run. */
+/** The script, package or image that a runner runs. */
 function firstOperand(words: readonly string[]): string | undefined {
   return words.find((word, index) => {
     const isOption = word.startsWith('-') || word.includes('=')

@@ -14,19 +14,19 @@ export const requirements: readonly Requirement[] = [
     rule: 'on stdio a message is one line of UTF-8; what is no message is not the protocol, and is passed on all the same',
     link: `${LEGACY}/basic/transports#stdio`,
     file: 'test/record/bytes.test.ts',
-    test: 'what is no message is kept as a raw line that says why',
+    test: 'a line that is not a message is kept as a raw line that says why',
   },
   {
     rule: 'a server may write to stderr, and that is no error',
     link: `${LEGACY}/basic/transports#stdio`,
     file: 'test/record/session.test.ts',
-    test: 'stderr is passed on and taped, also a character that came in two pieces',
+    test: 'stderr is forwarded and recorded, even a character that was split between chunks',
   },
   {
     rule: 'a client ends a server by closing its input, then SIGTERM, then SIGKILL',
     link: `${LEGACY}/basic/lifecycle#shutdown`,
     file: 'test/record/ending.test.ts',
-    test: 'a client that only closes its end gets the server ended, step by step',
+    test: 'if the client only closes its side, the server is ended step by step',
   },
   {
     rule: 'an id is a string or an integer, and the answer carries the same one',

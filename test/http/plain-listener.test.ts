@@ -15,7 +15,7 @@ const HOST = 'Host: 127.0.0.1'
 const US = ['X-Read-By: us', 'Content-Length: 2', 'Connection: keep-alive', 'Keep-Alive: timeout=65']
 const NODE = ['X-Read-By: Node', ...US.slice(1)]
 
-test('a request in plain form is read here, any other by Node, and both are answered alike', async () => {
+test('a simple request is read by the fast listener, any other by Node, and both get the same response', async () => {
   const { url } = await listening(sayWho)
   const [plain, other] = [rawClient(url), rawClient(url)]
   await plain.write(posted('a'))
@@ -24,7 +24,7 @@ test('a request in plain form is read here, any other by Node, and both are answ
   expect(await other.answer()).toEqual({ status: 200, headers: NODE, body: 'ok' })
 })
 
-test('a body may come in pieces, and one request after the other', async () => {
+test('a body may arrive in pieces, and one request may follow the other', async () => {
   const { url, bodies } = await listening(sayWho)
   const client = rawClient(url)
   const text = posted('abcdef')
@@ -73,7 +73,7 @@ test.each([
   expect(bodies).toEqual(['a'])
 })
 
-test('a head beyond all bounds ends the connection', async () => {
+test('a head that is too long ends the connection', async () => {
   const { url, bodies } = await listening(sayWho)
   const client = rawClient(url)
   await client.write(posted('a', `A: ${'b'.repeat(200 * 1024)}`))
@@ -81,7 +81,7 @@ test('a head beyond all bounds ends the connection', async () => {
   expect(bodies).toEqual([])
 })
 
-test('requests that do not wait for the answers before them are answered in their order', async () => {
+test('pipelined requests get their responses in order', async () => {
   const { url, bodies } = await listening(sayWho)
   const [together, early] = [rawClient(url), rawClient(url)]
   await together.write(posted('1') + posted('2'))
@@ -94,7 +94,7 @@ test('requests that do not wait for the answers before them are answered in thei
   expect(bodies).toEqual(['3', '4', '5'])
 })
 
-test('a request that comes while an answer is still to be given waits for it', async () => {
+test('a request that arrives before the response to the last one waits for it', async () => {
   const held: ServedResponse[] = []
   const { url } = await listening((_, res) => void held.push(res))
   const client = rawClient(url)
@@ -107,7 +107,7 @@ test('a request that comes while an answer is still to be given waits for it', a
   expect((await client.answer()).body).toBe('2')
 })
 
-test('a client that wants nothing more, or is told that it gets nothing more, is let go after its answer', async () => {
+test('a connection is closed after the response if the client or the response asks for it', async () => {
   const { url } = await listening((req, res) => {
     const headers = req.url === '/last' ? { Connection: 'close' } : {}
     res.writeHead(200, { 'Content-Length': 2, ...headers }).end('ok')
@@ -121,7 +121,7 @@ test('a client that wants nothing more, or is told that it gets nothing more, is
   }
 })
 
-test('an answer of no known length, and a stream, come in chunks', async () => {
+test('a response without a length and a stream are sent in chunks', async () => {
   const { url } = await listening((req, res) => {
     if (req.url === '/') return void res.writeHead(202).end()
     res.writeHead(200, { A: 'b' }).flushHeaders()
@@ -139,7 +139,7 @@ test('an answer of no known length, and a stream, come in chunks', async () => {
   expect(await client.answer()).toEqual({ status: 200, headers: ['A: b', ...kept], body: 'one, zwölf' })
 })
 
-test('who answers is told when the client is gone, or has everything', async () => {
+test('the handler is notified when the client has disconnected or received everything', async () => {
   const told: string[] = []
   const { url } = await listening((req, res) => {
     if (req.url === '/late') res.writeHead(200, { 'Content-Length': 2 }).end('ok')
@@ -160,7 +160,7 @@ test('who answers is told when the client is gone, or has everything', async () 
   expect(told.toSorted()).toEqual(['/gone false', '/late true', '/now true', '/silent false'])
 })
 
-test('a client that does not take its answers is not listened to until it does', async () => {
+test('nothing more is read from a client that does not read its responses', async () => {
   const { url, bodies, sockets } = await listening((_, res) => {
     res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG)
   })
@@ -176,7 +176,7 @@ test('a client that does not take its answers is not listened to until it does',
   expect(bodies).toEqual(['1', '2'])
 })
 
-test('a connection that nothing goes over is closed, but not while an answer is still to come or to be taken', async () => {
+test('an idle connection is closed, but not while a response is pending or unread', async () => {
   const held: ServedResponse[] = []
   const { url } = await listening((_, res) => void held.push(res), { keepAliveTimeout: 1 })
   const [waiting, slow] = [rawClient(url), rawClient(url)]
@@ -193,7 +193,7 @@ test('a connection that nothing goes over is closed, but not while an answer is 
   expect((await slow.answer()).body.length).toBe(LONG.length)
 })
 
-test('closing lets go of every client', async () => {
+test('closing disconnects every client', async () => {
   const { url, plain } = await listening(sayWho)
   const [idle, other] = [rawClient(url), rawClient(url)]
   await idle.write(posted('a'))

@@ -137,7 +137,7 @@ function answering(answer: () => Response | Promise<Response>): { recording: Rec
   return { recording, fetched }
 }
 
-test('nothing is read from the server before its reader asks, however much there would be', async () => {
+test('nothing is read from the server before its reader wants it', async () => {
   let poured = 0
   const endless = new ReadableStream<Uint8Array>(
     { pull: (controller) => controller.enqueue(Buffer.from(`data: {"n":${++poured}}\n\n`)) },
@@ -162,7 +162,7 @@ test('nothing is read from the server before its reader asks, however much there
   ])
 })
 
-test('a stream that breaks off fails its reader with the very same error, and the tape says who broke it', async () => {
+test('a stream that breaks off fails its reader with the same error, and the tape says which side broke it', async () => {
   const broken = new Error('gone')
   const { recording, fetched } = answering(
     () => new Response(new ReadableStream({ pull: () => Promise.reject(broken) }), JSON_HEAD),
@@ -174,7 +174,7 @@ test('a stream that breaks off fails its reader with the very same error, and th
   )
 })
 
-test('a server that cannot be reached and a caller that gives up are told apart', async () => {
+test('an unreachable server and a caller that aborts are recorded differently', async () => {
   const unreachable = new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })
   const { recording, fetched } = answering(() => Promise.reject(unreachable))
   await expect(fetched(URL_S, POST)).rejects.toBe(unreachable)
@@ -186,7 +186,7 @@ test('a server that cannot be reached and a caller that gives up are told apart'
   ])
 })
 
-test('the answer keeps its status, headers, address and body', async () => {
+test('the response keeps its status, headers, URL and body', async () => {
   const { fetched } = answering(() => {
     const answer = new Response('{"a":1.0}', { status: 404, statusText: 'Nope', ...JSON_HEAD })
     return Object.defineProperties(answer, {
@@ -207,20 +207,20 @@ test('the answer keeps its status, headers, address and body', async () => {
   expect(await answer.text()).toBe('{"a":1.0}')
 })
 
-test('an answer that nobody owes a body is no abort when its reader drops it', async () => {
+test('cancelling the body of a 202 is not an abort', async () => {
   const { recording, fetched } = answering(() => new Response('', { status: 202 }))
   await (await fetched(URL_S, POST)).body?.cancel()
   expect(JSON.stringify(await linesWhenClosed(recording))).not.toContain('abort')
 })
 
-test('what is fetched from elsewhere is handed through untouched and not recorded', async () => {
+test('requests to other origins are passed on unchanged and not recorded', async () => {
   const token = Response.json({ access_token: 'very-secret' })
   const { recording, fetched } = answering(() => token)
   expect(await fetched('http://auth.test/token', POST)).toBe(token)
   expect(await linesWhenClosed(recording)).toHaveLength(2)
 })
 
-test('a server has links of one kind only, because its connections are counted in one way', () => {
+test('a server is recorded over HTTP or over another transport, not both', () => {
   const { recording } = answering(() => new Response())
   expect(() => recording.link({ server: 's', info: { transport: 'in-process' } })).toThrow(
     'is recorded over HTTP and over another transport',

@@ -41,7 +41,7 @@ describe.each(SDKS)('a transport of SDK %s', (sdk) => {
     await player.close()
   })
 
-  test('keeps servers and connections apart when several write into one tape at once', async () => {
+  test('keeps servers and connections apart when several write to one tape at once', async () => {
     const folder = temporaryFolder()
     const recording = createRecording({ tape: join(folder, 'many.tape.jsonl'), tags: { session: '42' } })
     const clients = await Promise.all([
@@ -66,7 +66,7 @@ describe.each(SDKS)('a transport of SDK %s', (sdk) => {
   })
 })
 
-test('the transport of a server is recorded with the directions turned round', async () => {
+test('the transport of a server is recorded with the directions swapped', async () => {
   const tape = join(temporaryFolder(), 'a.tape.jsonl')
   const [near, far] = InMemoryTransport.createLinkedPair()
   const server = new Server({ name: 's', version: '1' }, { capabilities: { tools: {} } })
@@ -110,7 +110,7 @@ const OWN = (): { tape: string; server: string } => ({
 })
 const OPTIONAL = ['sessionId', 'setProtocolVersion', 'setSupportedProtocolVersions', 'hasPerRequestStream']
 
-test('optional members are there only when the inner transport has them, also when it gets them late', () => {
+test('optional members exist only if the inner transport has them, even if they are added late', () => {
   const bare = bareTransport()
   const recorded = recordTransport(bare, OWN())
   expect(OPTIONAL.filter((name) => name in recorded)).toEqual([])
@@ -132,7 +132,7 @@ test('optional members are there only when the inner transport has them, also wh
   expect([full.hasPerRequestStream, versions]).toEqual([true, ['2025-11-25', ['2025-11-25']]])
 })
 
-test('messages, options and extras are handed on as the very same objects, to whoever listened before too', async () => {
+test('messages, options and extras are passed on as the same objects, to earlier callbacks too', async () => {
   const heard: unknown[] = []
   const inner = bareTransport({ onmessage: (...args) => heard.push(['before', ...args]) })
   const recorded = recordTransport(inner, OWN())
@@ -149,7 +149,7 @@ test('messages, options and extras are handed on as the very same objects, to wh
   ])
 })
 
-test('the close is told once, whether the inner transport says so once, twice or not at all', async () => {
+test('the close is reported once, whether the inner transport reports it once, twice or not at all', async () => {
   const closings: Partial<AnyTransport>[] = [
     {},
     { close: async () => {} },
@@ -171,7 +171,7 @@ test('the close is told once, whether the inner transport says so once, twice or
   }
 })
 
-test('what the inner transport fails with reaches the caller as it is, and is on the tape', async () => {
+test('an error of the inner transport reaches the caller unchanged, and is on the tape', async () => {
   const own = OWN()
   const refusal = new Error('no')
   const inner = bareTransport({ send: () => Promise.reject(refusal) })
@@ -189,7 +189,7 @@ test('what the inner transport fails with reaches the caller as it is, and is on
   ])
 })
 
-test('a tape that cannot be made costs the tape and never the session', async () => {
+test('the session continues if the tape cannot be created', async () => {
   const blocked = join(temporaryFolder(), 'file')
   writeFileSync(blocked, '')
   const recording = createRecording({ tape: join(blocked, 'a.tape.jsonl') })
@@ -200,7 +200,7 @@ test('a tape that cannot be made costs the tape and never the session', async ()
   expect(await recording.close()).toMatchObject({ path: undefined, frames: 0 })
 })
 
-test('a value that JSON cannot hold is handed on, named on the tape, and what follows is recorded', async () => {
+test('a value without a JSON form is passed on and noted on the tape, and later messages are recorded', async () => {
   const own = OWN()
   const inner = bareTransport()
   const recorded = recordTransport(inner, own)

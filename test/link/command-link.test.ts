@@ -15,14 +15,14 @@ const ANSWERING = `
     console.log(JSON.stringify({ jsonrpc: '2.0', id, result: {} }))
   })`
 
-test('requests go out in their order, and answers come back as they were said', async () => {
+test('requests are sent in order, and responses arrive unchanged', async () => {
   const { link, texts, count } = await opened(stdioLink({ command: inline(ANSWERING) }))
   for (const id of [1, 2, 3]) link.send(request(id))
   await count(3)
   expect(texts).toEqual([answer(1), answer(2), answer(3)])
 })
 
-test('a server that leaves says with which exit code', async () => {
+test('the end of a server is reported with its exit code', async () => {
   const { ends } = await opened(stdioLink({ command: inline('process.exit(7)') }))
   await until(() => ends.length > 0)
   expect(ends).toEqual(['the server ended with exit code 7'])
@@ -35,13 +35,13 @@ test('a server that closes its output and stays is not waited for', async () => 
   expect(ends).toEqual(['the server closed its output'])
 })
 
-test('what a server prints on its stdout before it leaves is heard, also without the end of a line', async () => {
+test('the last output of a server is received, even without a newline', async () => {
   const { texts, ends } = await opened(stdioLink({ command: inline("process.stdout.write('oops')") }))
   await until(() => ends.length > 0)
   expect(texts).toEqual(['oops'])
 })
 
-test('a server that wants to stay is ended with the link, which may be closed twice', async () => {
+test('a server that does not exit is ended with the link, which can be closed twice', async () => {
   const { link, ends } = await opened(
     stdioLink({ command: fixtureServer('stay-whatever-happens') as [string] }),
   )
@@ -50,13 +50,13 @@ test('a server that wants to stay is ended with the link, which may be closed tw
   expect(ends).toEqual([expect.stringMatching(/^the server was ended by SIG(KILL|TERM)$/)])
 })
 
-test('a command that does not exist is refused at once', async () => {
+test('a command that does not exist is rejected at once', async () => {
   await expect(opened(stdioLink({ command: ['no-such-command-at-all'] }))).rejects.toMatchObject({
     code: 'COMMAND_NOT_FOUND',
   })
 })
 
-test('a transport that cannot send any more ends the link, with the reason', async () => {
+test('a transport that cannot send ends the link, with the reason', async () => {
   const transport = {
     start: async () => {},
     send: async () => Promise.reject(new Error('the pipe is gone')),

@@ -36,7 +36,7 @@ async function answerAll(req: IncomingMessage, res: ServerResponse): Promise<voi
   res.writeHead(200, { 'content-type': 'application/json' }).end(answer(id))
 }
 
-test('one request after the other goes over the same connection', async () => {
+test('requests that follow each other use the same connection', async () => {
   const sockets = new Set<Socket>()
   const { link, texts, count } = await linkTo(async (req, res) => {
     sockets.add(req.socket)
@@ -50,7 +50,7 @@ test('one request after the other goes over the same connection', async () => {
   expect(sockets.size).toBe(1)
 })
 
-test('a connection that the server closes after its answer is not used again', async () => {
+test('a connection that the server closes after its response is not used again', async () => {
   let connections = 0
   const server = createServer((socket) => {
     connections++
@@ -109,7 +109,7 @@ test.each([
   expect(asked).toEqual(['/mcp'])
 })
 
-test('an error of the protocol is an answer, whatever its HTTP status', async () => {
+test('a JSON-RPC error is a response, whatever its HTTP status', async () => {
   const error = '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'
   const { link, texts, lost, count } = await linkTo((_, res) => void res.writeHead(404).end(error))
   link.send(request(1))
@@ -117,7 +117,7 @@ test('an error of the protocol is an answer, whatever its HTTP status', async ()
   expect([texts, lost]).toEqual([[error], []])
 })
 
-test('a session is named in every request after the first, and ended with DELETE', async () => {
+test('the session id is in every request after the first, and the session is ended with DELETE', async () => {
   const seen: string[] = []
   const { link, count } = await linkTo(async (req, res) => {
     const { 'mcp-session-id': session, 'mcp-protocol-version': version } = req.headers
@@ -136,7 +136,7 @@ test('a session is named in every request after the first, and ended with DELETE
   expect(seen).toEqual(['POST undefined undefined', 'POST s-1 2025-11-25', 'DELETE s-1 2025-11-25'])
 })
 
-test('a server that does not answer the DELETE does not hold the client up', async () => {
+test('a server that does not respond to the DELETE does not block the client', async () => {
   const { link, count } = await linkTo((req, res) => {
     if (req.method !== 'POST') return
     res.setHeader('mcp-session-id', 's-1')
@@ -147,7 +147,7 @@ test('a server that does not answer the DELETE does not hold the client up', asy
   await expect(link.close()).resolves.toBeUndefined()
 })
 
-test('a stream that is cut before the answer goes on after its last event', async () => {
+test('a stream that ends before the response is resumed after its last event', async () => {
   const resumed: unknown[] = []
   const { link, texts, count } = await linkTo((req, res) => {
     res.writeHead(200, EVENTS)
@@ -160,7 +160,7 @@ test('a stream that is cut before the answer goes on after its last event', asyn
   expect([texts, resumed]).toEqual([[answer(1)], ['e-7']])
 })
 
-test('a stream that was cut is come back to when the server said, each time after the last event', async () => {
+test('an interrupted stream is resumed after the delay that the server chose, each time after the last event', async () => {
   const resumed: unknown[] = []
   const { later, waits } = atOnce()
   const { link, texts, lost, count } = await linkTo(
@@ -181,7 +181,7 @@ test('a stream that was cut is come back to when the server said, each time afte
   expect(waits).toEqual([70, 90, 180, 360])
 })
 
-test('a stream that breaks off in the middle is gone on with, too', async () => {
+test('a stream that breaks off in the middle is resumed too', async () => {
   const { later } = atOnce()
   const { link, texts, lost, count } = await linkTo(
     (req, res) => {
@@ -196,7 +196,7 @@ test('a stream that breaks off in the middle is gone on with, too', async () => 
   expect([texts, lost]).toEqual([[answer(1)], []])
 })
 
-test('a server that will not go on with a stream that was cut has lost the request', async () => {
+test('a request is lost if the server does not resume its stream', async () => {
   const { later } = atOnce()
   const { link, lost, count } = await linkTo(
     (req, res) => {
@@ -212,7 +212,7 @@ test('a server that will not go on with a stream that was cut has lost the reque
   ])
 })
 
-test('what a server tells as soon as it is greeted is heard', async () => {
+test('messages that a server sends right after initialization are received', async () => {
   const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
   let listener: ServerResponse | undefined
   const { link, texts, count } = await linkTo(async (req, res) => {
@@ -232,7 +232,7 @@ test('what a server tells as soon as it is greeted is heard', async () => {
   expect(texts).toEqual([answer(1), told])
 })
 
-test('a server that lets nobody listen before it is greeted is asked again', async () => {
+test('a server that refuses the stream before initialization is asked again', async () => {
   const asked: string[] = []
   const told = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
   const { link, texts, count } = await linkTo(async (req, res) => {
@@ -246,14 +246,14 @@ test('a server that lets nobody listen before it is greeted is asked again', asy
   expect([texts, asked.toSorted()]).toEqual([[told], ['GET', 'GET', 'POST']])
 })
 
-test('a stream that ends without an answer and without an event to go on from is a lost request', async () => {
+test('a request is lost if its stream ends without a response and without an event id', async () => {
   const { link, lost, count } = await linkTo((_, res) => void res.writeHead(200, EVENTS).end(': nothing\n\n'))
   link.send(request(1))
   await count(1)
   expect(lost).toEqual([expect.stringContaining('the stream ended without a response')])
 })
 
-test('a modern request is given up by closing its stream, a legacy one is not', async () => {
+test('a modern request is cancelled by closing its stream, a legacy one is not', async () => {
   const closed: string[] = []
   const asked: string[] = []
   const { link } = await linkTo(async (req, res) => {
@@ -271,7 +271,7 @@ test('a modern request is given up by closing its stream, a legacy one is not', 
   expect(closed).toEqual(['modern/wait'])
 })
 
-test('a header that would begin another one is never written, and the request says so', async () => {
+test('a header with a line break is never sent, and the request fails', async () => {
   const seen: object[] = []
   const bad = { headers: { authorization: 'Bearer x\r\nx-evil: 1' } }
   const { link, lost, count } = await linkTo((req, res) => {

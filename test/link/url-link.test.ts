@@ -50,7 +50,7 @@ test.each([404, 405, 400])(
   },
 )
 
-test('nothing but the opening is sent to both: another first message is lost', async () => {
+test('only `initialize` is sent over both transports: another first message is lost', async () => {
   const { url, posts } = await legacyServer(405)
   const { link, lost, count } = await opened(urlLink({ url }))
   link.send(request(1, 'tools/call'))
@@ -59,7 +59,7 @@ test('nothing but the opening is sent to both: another first message is lost', a
   expect(posts).toEqual(['/sse tools/call'])
 })
 
-test('a server that is neither says how it refused the opening', async () => {
+test('a server of neither transport is reported with its refusal of `initialize`', async () => {
   const { origin } = await httpServer((_, res) => void res.writeHead(404).end('nothing here'))
   const { link, lost, count } = await opened(urlLink({ url: new URL(origin) }))
   link.send(request(1, 'initialize'))
@@ -67,7 +67,7 @@ test('a server that is neither says how it refused the opening', async () => {
   expect(lost).toEqual([expect.stringMatching(/^#1 the server answered HTTP 404 .*: nothing here$/)])
 })
 
-test('a server that refuses a token is not tried over the other transport', async () => {
+test('a server that rejects a token is not tried over the other transport', async () => {
   const methods: unknown[] = []
   const { origin } = await httpServer((req, res) => {
     methods.push(req.method)
@@ -79,7 +79,7 @@ test('a server that refuses a token is not tried over the other transport', asyn
   expect(methods).toEqual(['POST'])
 })
 
-test('a stream that wants messages sent to another origin is refused before any is sent', async () => {
+test('an endpoint at another origin is rejected before any message is sent', async () => {
   const { url } = await legacyServer(405, 'http://127.0.0.1:1/messages')
   await expect(opened(httpSseLink({ url, headers: { authorization: 'Bearer x' } }))).rejects.toMatchObject({
     code: 'TARGET_REFUSED',
@@ -87,7 +87,7 @@ test('a stream that wants messages sent to another origin is refused before any 
   })
 })
 
-test('a stream that ends says so, once', async () => {
+test('the end of a stream is reported once', async () => {
   const { url, stream } = await legacyServer(405)
   const { ends } = await opened(httpSseLink({ url }))
   stream()?.end()
@@ -95,7 +95,7 @@ test('a stream that ends says so, once', async () => {
   expect(ends).toEqual(['the stream ended'])
 })
 
-test('an address that holds no stream is refused in words', async () => {
+test('an address without a stream is rejected with an explanation', async () => {
   const { origin } = await httpServer((_, res) => void res.writeHead(404).end())
   await expect(opened(httpSseLink({ url: new URL(origin) }))).rejects.toMatchObject({
     code: 'TARGET_REFUSED',

@@ -7,7 +7,7 @@ import { linesOf, REELAY, start, temporaryFolder, until, type Running } from '..
 
 const NODE = process.execPath
 
-test('the client command gets our input and ends us with its own exit code', async () => {
+test('the client command gets our stdin, and its exit code is ours', async () => {
   const script = 'process.stdin.on("data",d=>process.stdout.write(d)).on("end",()=>process.exit(9))'
   const { run, tape } = forward(['--', NODE, '-e', script])
   run.child.stdin.end('one\ntwo\n')
@@ -27,7 +27,7 @@ test.skipIf(process.platform === 'win32').each(['SIGINT', 'SIGTERM', 'SIGHUP'] a
   },
 )
 
-test('a client command that goes past the proxy is told of, with what works, and one that uses it is not', async () => {
+test('a client command that ignores the proxy is reported with alternatives, and one that uses it is not', async () => {
   const past = forward(['-q', '--', NODE, '-e', '']).run
   expect((await past.exited).code).toBe(0)
   expect(past.stderr()).toMatch(
@@ -41,7 +41,7 @@ test('a client command that goes past the proxy is told of, with what works, and
   expect(through.stderr()).toBe('')
 })
 
-test('the client command is told of the proxy, and to use it for this machine too', async () => {
+test('the client command gets the variables for the proxy, also for this machine', async () => {
   const script = 'console.log(JSON.stringify(process.env))'
   const { run } = forward(['--', NODE, '-e', script], {
     NO_PROXY: 'localhost,intra.test',
@@ -55,7 +55,7 @@ test('the client command is told of the proxy, and to use it for this machine to
   expect(env).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
 })
 
-test('with a CA, the client command trusts it beside what it trusted before', async () => {
+test('with a CA, the client command trusts it in addition to what it trusted before', async () => {
   const home = temporaryFolder()
   const mine = join(home, 'mine.pem')
   writeFileSync(mine, 'MINE\n')
@@ -72,7 +72,7 @@ test('with a CA, the client command trusts it beside what it trusted before', as
   expect(all).toContain(rootCertificates.at(-1))
 })
 
-test('a client command that does not exist is named', async () => {
+test('a client command that does not exist is named in the error', async () => {
   const { run } = forward(['--', 'no-such-client'])
   expect(await run.exited).toEqual({ code: 3, signal: null })
   expect(run.stderr()).toContain('COMMAND_NOT_FOUND the command no-such-client was not found')

@@ -32,7 +32,7 @@ test.each(['localhost', '127.0.0.1'])(
   },
 )
 
-test('without a CA, the client talks to the server itself, and is told how to be recorded', async () => {
+test('without a CA, TLS is tunnelled to the server, and the user is told how to record it', async () => {
   const { url, upstreamCa } = await secureServer('localhost')
   const { code, stdout, stderr, tape } = await record(url, { home: temporaryFolder(), upstreamCa })
   expect([code, stdout]).toEqual([7, `Upstream CA\n${PONG}`])
@@ -43,7 +43,7 @@ test('without a CA, the client talks to the server itself, and is told how to be
   expect(tape.slice(1)).toMatchObject([{ event: 'tunnelled', host }, { event: 'end' }])
 })
 
-test('a server whose own certificate is not trusted gets no request, and the client a 502', async () => {
+test('a server with an untrusted certificate gets no request, and the client gets a 502', async () => {
   const { url, requests } = await secureServer('localhost')
   const home = temporaryFolder()
   reelay(home, 'ca', 'create')

@@ -11,7 +11,7 @@ import { until } from '../support/recorder.ts'
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const PONG = '{ "jsonrpc":"2.0", "id":1,\n "result":{} }'
 
-test('a request that names its URL gets the very answer of its server, and both are on the tape', async () => {
+test('a request with a whole URL gets the response of its server, and both are on the tape', async () => {
   const seen: unknown[] = []
   const { origin } = await httpServer(async (req, res) => {
     seen.push([req.method, req.url, req.rawHeaders.slice(0, 6), (await buffer(req)).toString()])
@@ -50,7 +50,7 @@ test('the server sees its own name, whatever Host a client sent to the proxy', a
   expect(body.toString()).toBe(new URL(origin).host)
 })
 
-test('a request that is not addressed to a proxy is refused, whoever sent it', async () => {
+test('a request that is not addressed to a proxy is rejected', async () => {
   const { proxy, lines } = await forward()
   for (const path of ['/mcp', '*', '//127.0.0.1/mcp', 'ftp://127.0.0.1/x'])
     expect(await ask(proxy, { ...post(PING), path })).toMatchObject({ status: 400 })
@@ -59,13 +59,13 @@ test('a request that is not addressed to a proxy is refused, whoever sent it', a
   expect((await lines()).filter(({ event }) => event === 'refused')).toHaveLength(5)
 })
 
-test('CONNECT to what is no host and port is refused', async () => {
+test('CONNECT without a valid host and port is rejected', async () => {
   const { proxy } = await forward()
   for (const authority of ['nowhere', '127.0.0.1:0', 'a/b:80', 'u@127.0.0.1:80'])
     expect(await connectThrough(proxy, authority)).toMatchObject({ status: 400 })
 })
 
-test('plain HTTP behind CONNECT is recorded too, as some clients send it', async () => {
+test('plain HTTP after CONNECT, which some clients send, is recorded too', async () => {
   const { origin } = await httpServer((req, res) => res.end(req.url === '/mcp' ? PONG : 'what?'))
   const { proxy, lines } = await forward('mine')
   const { status, socket } = await connectThrough(proxy, new URL(origin).host)
@@ -85,7 +85,7 @@ test('plain HTTP behind CONNECT is recorded too, as some clients send it', async
   ])
 })
 
-test('without a CA, TLS passes untouched and is not recorded, which is said once a host', async () => {
+test('without a CA, TLS is forwarded unread, which is reported once per host', async () => {
   const hello = Buffer.from([0x16, 3, 1, 0, 1, 255])
   const echo = createServer((socket) => socket.pipe(socket))
   onTestFinished(() => void echo.close())
@@ -101,7 +101,7 @@ test('without a CA, TLS passes untouched and is not recorded, which is said once
   expect((await lines()).slice(1)).toMatchObject([{ event: 'tunnelled', host }, { event: 'end' }])
 })
 
-test('a server that cannot be reached is a 502, and the proxy goes on', async () => {
+test('an unreachable server is a 502, and the proxy continues', async () => {
   const { origin, close } = await httpServer((_req, res) => res.end())
   close()
   const { proxy, lines } = await forward()
@@ -109,7 +109,7 @@ test('a server that cannot be reached is a 502, and the proxy goes on', async ()
   expect((await lines()).at(-2)).toMatchObject({ event: 'unreachable' })
 })
 
-test('an event reaches the client while the stream is open, and the server sees the client leave', async () => {
+test('an event reaches the client while the stream is open, and the server notices when the client disconnects', async () => {
   let hasLeft = false
   const { origin } = await httpServer((req, res) => {
     res.on('close', () => void (hasLeft = true))
@@ -159,7 +159,7 @@ test('a client that fetches a token is recorded without it', async () => {
   ])
 })
 
-test('the tape of a forward proxy can be served: its server is the one that was asked', async () => {
+test('the tape of a forward proxy can be served under the name of its server', async () => {
   const { origin } = await httpServer((_req, res) => res.end(PONG))
   const { proxy, tape, lines } = await forward()
   await askThrough(proxy, `${origin}/mcp`, post(PING))

@@ -10,7 +10,7 @@ import { ask, httpServer, open, post, recordUrl, startRecorder } from '../suppor
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
 const EVENT = 'data: {"jsonrpc":"2.0","method":"notifications/progress"}\n\n'
 
-test('a client that leaves half-way is seen by the server, and is on the tape', async () => {
+test('the server notices a client that disconnects half-way, and the tape says so', async () => {
   let left: Promise<unknown> | undefined
   const { origin } = await httpServer((_req, res) => {
     left = once(res, 'close')
@@ -31,7 +31,7 @@ test('a client that leaves half-way is seen by the server, and is on the tape', 
   ])
 })
 
-test('a server that dies half-way is seen by the client, and is on the tape with what it had begun', async () => {
+test('the client notices a server that dies half-way, and the partial response is on the tape', async () => {
   const { origin } = await httpServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
     res.write(`${EVENT}data: {"jsonrpc":"2.0","id":1,"res`, () => res.destroy())
@@ -45,7 +45,7 @@ test('a server that dies half-way is seen by the client, and is on the tape with
   ])
 })
 
-test('a server that dies within a JSON body is on the tape with what it had begun', async () => {
+test('a JSON body that the server did not complete is on the tape', async () => {
   const { origin } = await httpServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': 100 })
     res.write('{"jsonrpc":', () => res.destroy())
@@ -58,7 +58,7 @@ test('a server that dies within a JSON body is on the tape with what it had begu
   ])
 })
 
-test('a client that was answered while it was still asking, and then leaves, leaves the server too', async () => {
+test('a client that disconnects after an early response is disconnected from the server too', async () => {
   let left: Promise<unknown> | undefined
   const server = createServer((socket) => {
     left = once(socket, 'close')
@@ -77,7 +77,7 @@ test('a client that was answered while it was still asking, and then leaves, lea
   await left
 })
 
-test('many small pieces to a client that reads slowly make nobody complain', async () => {
+test('many small chunks to a slow client cause no warnings', async () => {
   const pieces = 100_000
   const { origin } = await httpServer(async (_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
@@ -96,7 +96,7 @@ test('many small pieces to a client that reads slowly make nobody complain', asy
   expect(run.stderr().split('\n')).toHaveLength(4)
 })
 
-test('a request that a server takes and drops is answered by us, is on the tape, and is not sent again', async () => {
+test('a request that the server drops gets our error, is on the tape, and is not sent again', async () => {
   let requests = 0
   const server = createServer((socket) => {
     socket.on('error', () => {})
@@ -117,7 +117,7 @@ test('a request that a server takes and drops is answered by us, is on the tape,
   ])
 })
 
-test('a head that cannot be handed on is a 502, and the recorder goes on', async () => {
+test('a head that cannot be forwarded is a 502, and the recorder continues', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'))
@@ -129,7 +129,7 @@ test('a head that cannot be handed on is a 502, and the recorder goes on', async
   expect(ofExchange(await lines(), 2).at(-1)).toMatchObject({ event: 'unreachable', why: expect.any(String) })
 })
 
-test('a server that cannot be reached is a 502 that nobody takes for its answer, and the session goes on', async () => {
+test('an unreachable server is a 502 that cannot be mistaken for its response, and the session continues', async () => {
   const { origin, close } = await httpServer((_req, res) => res.end('{"jsonrpc":"2.0","id":1,"result":{}}'))
   const { url, lines } = await recordUrl(`${origin}/mcp`)
   expect(await ask(url, post(CALL))).toMatchObject({ status: 200 })

@@ -16,7 +16,7 @@ const MODERN = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-test('a session is one: its id and version are in every request after the first, and it is deleted at the end', async () => {
+test('the id and version of a session are in every request after the first, and it is deleted at the end', async () => {
   const { origin, seen } = await legacyServer()
   const { client, say, end } = bridge(`${origin}/mcp`)
   say(INITIALIZE)
@@ -49,7 +49,7 @@ test('messages arrive in the client’s order, however slow the server is to acc
   expect(accepted).toEqual(['slow', 'first', 'slow', 'second'])
 })
 
-test('what the server says of its own accord reaches the client, and the client’s answer the server', async () => {
+test('unsolicited messages of the server reach the client, and the client’s response reaches the server', async () => {
   const { origin, seen } = await legacyServer({
     onStream: (res) => void res.write('data: {"jsonrpc":"2.0",\ndata: "id":9,"method":"roots/list"}\n\n'),
   })
@@ -62,7 +62,7 @@ test('what the server says of its own accord reaches the client, and the client�
   await until(() => seen.some(({ body }) => body?.includes('"roots":[]')))
 })
 
-test('a stream that ends before the answer is taken up again where it ended', async () => {
+test('a stream that ends before the response is resumed where it ended', async () => {
   const resumed: unknown[] = []
   const { origin } = await httpServer(async (req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
@@ -77,7 +77,7 @@ test('a stream that ends before the answer is taken up again where it ended', as
   expect(resumed).toEqual(['4::0', '4::1', '4::2'])
 })
 
-test('a stream that breaks off and cannot be taken up again is an error for whoever waits', async () => {
+test('a stream that breaks off and cannot be resumed is an error for its request', async () => {
   const { origin } = await httpServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
     res.write('data: {"jsonrpc":"2.0","method":"m"}\n\n', () => res.destroy())
@@ -87,7 +87,7 @@ test('a stream that breaks off and cannot be taken up again is an error for whoe
   expect(JSON.parse(await client.line('"id":1'))).toMatchObject({ id: 1, error: { code: -39502 } })
 })
 
-test('modern requests carry in their headers what they say, tool arguments included', async () => {
+test('modern requests repeat their content in headers, including tool arguments', async () => {
   const seen: Record<string, unknown>[] = []
   const region = { type: 'string', 'x-mcp-header': 'Region' }
   const depth = { type: 'object', properties: { level: { type: 'integer', 'x-mcp-header': 'Level' } } }
@@ -120,7 +120,7 @@ test('modern requests carry in their headers what they say, tool arguments inclu
   ])
 })
 
-test('a modern request that is taken back is left: the server sees its client go, and gets no message', async () => {
+test('a modern request is cancelled by disconnecting, and the server gets no message', async () => {
   const seen: string[] = []
   let left = false
   const { origin } = await httpServer(async (req, res) => {
@@ -137,7 +137,7 @@ test('a modern request that is taken back is left: the server sees its client go
   await until(() => linesOf(tape).some(({ event, by }) => event === 'abort' && by === 'client'))
 })
 
-test('a legacy request that is taken back is told to the server, and its silence is no error', async () => {
+test('a legacy request is cancelled with a message, and no response is not an error', async () => {
   const { origin, seen } = await legacyServer({ silentOn: 'tools/call' })
   const { client, say, end } = bridge(`${origin}/mcp`)
   say({ id: 1, method: 'tools/call' })
@@ -149,7 +149,7 @@ test('a legacy request that is taken back is told to the server, and its silence
   expect(client.stdout().toString()).not.toContain('"id":1')
 })
 
-test('a server that wants to know who asks: the error names the ways that work', async () => {
+test('a server that requires authorization: the error names the ways that work', async () => {
   const { origin } = await httpServer((_req, res) =>
     res.writeHead(401, { 'WWW-Authenticate': 'Bearer' }).end(),
   )
@@ -160,7 +160,7 @@ test('a server that wants to know who asks: the error names the ways that work',
   expect(error.message).toMatch(/--header 'Authorization: Bearer \$\{env\.TOKEN\}'.*--forward/)
 })
 
-test('the bridge holds the token: every request has it, also within a redirect, and no tape or other server does', async () => {
+test('the bridge adds the token to every request, also after a redirect, and no tape or other server gets it', async () => {
   const elsewhere: string[] = []
   const other = await httpServer((req, res) => {
     elsewhere.push(req.headers.authorization ?? 'none')
@@ -188,7 +188,7 @@ test('the bridge holds the token: every request has it, also within a redirect, 
   expect(readFileSync(tape, 'utf8') + client.stderr()).not.toContain(TOKEN)
 })
 
-test('the url and the headers may stand in variables: nothing of them is in the command line or on the tape', async () => {
+test('the URL and the headers can come from variables, and are then not in the command line or on the tape', async () => {
   const seen: unknown[] = []
   const { origin } = await httpServer(async (req, res) => {
     seen.push([req.url, req.headers['x-key'], req.headers['x-empty'], req.headers['x-none']])
@@ -207,7 +207,7 @@ test('the url and the headers may stand in variables: nothing of them is in the 
   expect(told).not.toMatch(new RegExp(`${TOKEN}|key-8812`))
 })
 
-test('errors of the server keep their words and get the id of the request; a server that is not there is named', async () => {
+test('errors of the server keep their text and get the id of the request; an unreachable server is named', async () => {
   const server = await httpServer((_req, res) => {
     res.writeHead(400, { 'Content-Type': 'application/json' })
     res.end('{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request"},"id":null}')
@@ -237,7 +237,7 @@ test('a session that the server has forgotten is an error that says what to do',
   expect(await client.line('"id":1')).toContain('restart the server in the client')
 })
 
-test('a session that the server has forgotten in its own words is said on stderr too, once', async () => {
+test('a session that the server has forgotten is also reported on stderr, once', async () => {
   const { origin } = await httpServer(async (req, res) => {
     const { id, method } = await messageIn(req)
     if (method === 'initialize')
@@ -255,7 +255,7 @@ test('a session that the server has forgotten in its own words is said on stderr
   expect(client.stderr().match(/restart the server in the client/g)).toHaveLength(1)
 })
 
-test('why the server refuses a notification is said on stderr, for nobody waits for an answer', async () => {
+test('a notification that the server rejects is reported on stderr', async () => {
   const { origin } = await httpServer((_req, res) => {
     res.writeHead(400, { 'Content-Type': 'application/json' })
     res.end('{"jsonrpc":"2.0","error":{"code":-32600,"message":"no such notification"},"id":null}')
@@ -266,7 +266,7 @@ test('why the server refuses a notification is said on stderr, for nobody waits 
   expect(client.stderr()).toContain(`${origin}/mcp answered with status 400: no such notification\n`)
 })
 
-test('answers that are owed are given when the input runs out, and the tape can be played', async () => {
+test('pending responses are delivered when the input ends, and the tape can be served', async () => {
   const { origin } = await legacyServer()
   const { client, say, tape } = bridge(`${origin}/mcp`)
   say(INITIALIZE, { method: 'notifications/initialized' }, { id: 1, method: 'ping' })
@@ -277,7 +277,7 @@ test('answers that are owed are given when the input runs out, and the tape can 
   expect({ turns: turns.length, strays, ended }).toEqual({ turns: 3, strays: [], ended: true })
 })
 
-test('a session begins with its answer, although the server leaves the stream of that answer open', async () => {
+test('a session starts with its response, even if the server keeps the stream of that response open', async () => {
   const { origin } = await httpServer(async (req, res) => {
     const { id, method } = await messageIn(req)
     if (method !== 'initialize') return json(res, { id, result: {} })
@@ -290,7 +290,7 @@ test('a session begins with its answer, although the server leaves the stream of
   expect(await end()).toEqual({ code: 0, signal: null })
 })
 
-test('a server that does not answer the goodbye is not waited for long, and the end is a good one', async () => {
+test('a server that does not respond to the DELETE is not waited for long, and the exit code is 0', async () => {
   const { origin, seen } = await legacyServer({ silentOn: 'DELETE' })
   const { client, say, end } = bridge(`${origin}/mcp`)
   say(INITIALIZE)

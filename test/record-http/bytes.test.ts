@@ -46,7 +46,7 @@ test('heads and bodies reach both sides unchanged, whatever the method', async (
   }
 })
 
-test('the bytes of a message are on the tape as they crossed, its line feeds as spaces', async () => {
+test('the bytes of a message are on the tape unchanged, except that line feeds are spaces', async () => {
   const { origin } = await httpServer((_req, res) =>
     res.writeHead(200, { 'Content-Type': 'application/json' }).end(PONG),
   )
@@ -59,7 +59,7 @@ test('the bytes of a message are on the tape as they crossed, its line feeds as 
   expect(await loadTape(tape)).toMatchObject({ problems: [], ended: true, turns: [{ response: {} }] })
 })
 
-test('server-sent events pass one by one as they come, and nothing of them is lost on the tape', async () => {
+test('server-sent events are forwarded one by one, and the tape has all of them', async () => {
   const pieces = [
     ': hello\n\n',
     'id: a::0\nretry: 5000\ndata: \n\n',
@@ -97,7 +97,7 @@ test.each([
   ['deflate', deflateRawSync],
   ['br', brotliCompressSync],
 ] as const)(
-  'a body with content-encoding %s passes as it is and is taped decoded',
+  'a body with content-encoding %s is forwarded unchanged and recorded decoded',
   async (encoding, compress) => {
     const accepted: unknown[] = []
     const { origin } = await httpServer((req, res) => {
@@ -114,7 +114,7 @@ test.each([
   },
 )
 
-test('compressed events are taped while their stream is open', async () => {
+test('compressed events are recorded while their stream is open', async () => {
   const gzip = createGzip()
   const { origin } = await httpServer((_req, res) => {
     gzip.pipe(res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Encoding': 'gzip' }))
@@ -131,7 +131,7 @@ test('compressed events are taped while their stream is open', async () => {
   ])
 })
 
-test('an encoding that we do not know is taped as it came', async () => {
+test('a body with an unknown encoding is recorded unchanged', async () => {
   const { origin } = await httpServer((_req, res) =>
     res.writeHead(200, { 'Content-Encoding': 'zstd' }).end(Buffer.from([0x28, 0xb5, 0xff])),
   )
@@ -140,7 +140,7 @@ test('an encoding that we do not know is taped as it came', async () => {
   expect(payloads(await lines())).toMatchObject([{ why: 'content-encoding zstd', base64: 'KLX/' }])
 })
 
-test('a result of 50 MB passes whole, is taped whole, and costs little more memory than itself', async () => {
+test('a result of 50 MB is forwarded and recorded completely, and costs little more memory than its size', async () => {
   const text = 'x'.repeat(1024 * 1024)
   const { origin } = await httpServer((_req, res) => {
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })
@@ -165,7 +165,7 @@ test('a result of 50 MB passes whole, is taped whole, and costs little more memo
   expect(peak).toBeLessThan(300)
 }, 60_000)
 
-test('of a body beyond --max-line the tape holds the beginning, and the client gets all of it', async () => {
+test('the tape has the beginning of a body that exceeds --max-line, and the client gets all of it', async () => {
   const long = JSON.stringify({ jsonrpc: '2.0', id: 1, result: 'y'.repeat(3 * 1024 * 1024) })
   const { origin } = await httpServer((_req, res) => res.end(long))
   const { url, lines } = await recordUrl(`${origin}/mcp`, { maxMessageBytes: 1024 * 1024 })

@@ -8,7 +8,7 @@ import { ask, httpServer, post, recordUrl, startRecorder } from '../support/http
 
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 
-test('a page that points its own name at this machine is refused, and its request goes nowhere', async () => {
+test('a web page that points its domain name at this machine is rejected, and its request is not forwarded', async () => {
   let requests = 0
   const { origin } = await httpServer((_req, res) => {
     requests++
@@ -34,7 +34,7 @@ test('a page that points its own name at this machine is refused, and its reques
   expect((await lines()).at(1)).toMatchObject({ event: 'refused', why: 'Invalid Host: evil.example.com' })
 })
 
-test('names of this machine are let in, from pages of this machine too', async () => {
+test('names of this machine are accepted, from local pages too', async () => {
   const { origin } = await httpServer((_req, res) => res.end())
   const { url } = await recordUrl(`${origin}/mcp`)
   const welcome = [
@@ -75,7 +75,7 @@ test.skipIf(outside === undefined)('a server elsewhere sees its own Host', async
   expect(hosts).toEqual([host])
 })
 
-test('listening to other machines is said loudly', async () => {
+test('listening to other machines prints a warning', async () => {
   const { origin } = await httpServer((_req, res) => res.end())
   const run = await startRecorder(`${origin}/mcp`, '--listen', '0.0.0.0:0')
   expect(run.stderr().split('\n')[0]).toBe(
@@ -83,7 +83,7 @@ test('listening to other machines is said loudly', async () => {
   )
 })
 
-test('what cannot be recorded or listened on is refused with a code and a hint', async () => {
+test('an invalid URL or address is rejected with a code and a hint', async () => {
   const { origin } = await httpServer((_req, res) => res.end())
   const taken = new URL(origin).host
   expect(await complaint('--url', 'not a url')).toMatch(/^2 reelay: URL_INVALID .*\n {2}hint: /)

@@ -17,7 +17,7 @@ const STREAM = { 'Content-Type': 'text/event-stream' }
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
 
 describe.each(['reverse', 'forward'] as const)('through the %s proxy', (kind) => {
-  test('a stream of many thousand events is taped to the last one, in little memory', async () => {
+  test('a stream of many thousand events is recorded to the last one, in little memory', async () => {
     const run = await RECORDERS[kind](await eventServer())
     const answer = await run.open(CALL)
     expect(await progressIn(answer)).toEqual({ count: EVENTS, inOrder: true })
@@ -41,7 +41,7 @@ describe.each(['reverse', 'forward'] as const)('through the %s proxy', (kind) =>
     await stop(run)
   }, 120_000)
 
-  test('a result of 50 MB passes whole and is taped whole, in little more memory than itself', async () => {
+  test('a result of 50 MB is forwarded and recorded completely, in little more memory than its size', async () => {
     const text = 'x'.repeat(MIB)
     const { origin } = await httpServer(async (_req, res) => {
       res.writeHead(200, { 'Content-Type': 'application/json' }).write('{"jsonrpc":"2.0","id":1,"result":["')
@@ -60,7 +60,7 @@ describe.each(['reverse', 'forward'] as const)('through the %s proxy', (kind) =>
     expect(turns[0]?.response?.text.length).toBe(length)
   }, 120_000)
 
-  test('a client that leaves in the middle of a large result is seen by the server, and what came is on the tape', async () => {
+  test('the server notices a client that disconnects during a large result, and the partial result is on the tape', async () => {
     let left: Promise<unknown> | undefined
     const { origin } = await httpServer(async (_req, res) => {
       left = once(res, 'close')
@@ -80,7 +80,7 @@ describe.each(['reverse', 'forward'] as const)('through the %s proxy', (kind) =>
     expect(String(lines.at(-2)?.['raw']).length).toBeGreaterThan(5 * MIB)
   })
 
-  test('a server that dies half-way is seen by the client, and is on the tape with what it had begun', async () => {
+  test('the client notices a server that dies half-way, and the partial response is on the tape', async () => {
     const begun = '{"jsonrpc":"2.0","id":1,"res'
     const { origin } = await httpServer((_req, res) => {
       res.writeHead(200, STREAM).write(`${event(1)}data: ${begun}`, () => res.destroy())

@@ -12,7 +12,7 @@ const messagesOf = (lines: readonly Record<string, unknown>[]): unknown[] =>
 const methodsOf = (lines: readonly Record<string, unknown>[]): unknown[] =>
   messagesOf(lines).flatMap((msg) => (msg as { method?: string }).method ?? [])
 
-test('--max-messages ends the tape of a proxy, says so, and clients notice nothing', async () => {
+test('--max-messages ends the tape of a proxy and reports it, and clients notice nothing', async () => {
   const server = await httpServer(answering)
   const run = await startRecorder(`${server.origin}/mcp`, '--max-messages', '4')
   for (const method of ['a', 'b', 'c'])
@@ -25,7 +25,7 @@ test('--max-messages ends the tape of a proxy, says so, and clients notice nothi
   expect(run.stderr()).toMatch(/up to the limit of --max-messages; the session went on\n$/)
 })
 
-test('--rotate begins a new tape behind a proxy; each opens, by its own clock, and none misses a message', async () => {
+test('--rotate starts a new tape behind a proxy; each can be read, has its own clock, and no message is lost', async () => {
   const server = await httpServer(answering)
   const { url, tape, lines } = await recordUrl(`${server.origin}/mcp`, {
     limits: { maxMessages: 2, rotate: true },
@@ -73,7 +73,7 @@ test('--max-size ends a tape that has become too large', async () => {
   expect(recorded.at(-2)).toMatchObject({ event: 'limit', limit: 'max-size' })
 })
 
-test('--idle ends the tape of a proxy that nobody talks through', async () => {
+test('--idle ends the tape of an unused proxy', async () => {
   const server = await httpServer(answering)
   const run = await startRecorder(`${server.origin}/mcp`, '--idle', '1')
   await ask(run.url, post(call('before')))
@@ -83,7 +83,7 @@ test('--idle ends the tape of a proxy that nobody talks through', async () => {
   expect(methodsOf(linesOf(run.tape))).toEqual(['before'])
 })
 
-test('--only and --skip choose by method over HTTP; answers go the way of their own request, also when ids repeat', async () => {
+test('--only and --skip select by method over HTTP; responses follow their own request, even if ids repeat', async () => {
   const server = await httpServer(answering)
   const { url, tape, lines } = await recordUrl(`${server.origin}/mcp`, {
     only: ['tools/*', 'ping'],
@@ -103,7 +103,7 @@ test('--only and --skip choose by method over HTTP; answers go the way of their 
   expect(new Set(results)).toEqual(new Set(kept))
 })
 
-test('limits, and the names of the servers, hold for a forward proxy too', async () => {
+test('limits and server names also apply to a forward proxy', async () => {
   const server = await httpServer(answering)
   const { proxy, tape, lines } = await forward(undefined, { limits: { maxMessages: 2, rotate: true } })
   for (const method of ['a', 'b']) await askThrough(proxy, `${server.origin}/mcp`, post(call(method)))
@@ -117,7 +117,7 @@ test('limits, and the names of the servers, hold for a forward proxy too', async
   }
 })
 
-test('--pending notes a request that the server is slow to answer, once, and its answer still counts', async () => {
+test('--pending notes a slow request once, and its response is still recorded', async () => {
   const waiting: (() => unknown)[] = []
   const server = await httpServer(async (req, res) => {
     const isSlow = (await text(req)).includes('slow')

@@ -8,7 +8,7 @@ import { REELAY, start, until } from '../support/recorder.ts'
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const TOKEN = 'tok-7f3a91'
 
-test('the proxy holds the token: every request has it, in place of the client’s own, and nothing else ever shows it', async () => {
+test('the proxy adds the token to every request in place of the client’s own, and it is shown nowhere', async () => {
   const seen: (readonly (string | undefined)[])[] = []
   const { origin } = await httpServer((req, res) => {
     seen.push([req.method, req.url, req.headers.authorization, String(req.headers['x-own'])])
@@ -29,7 +29,7 @@ test('the proxy holds the token: every request has it, in place of the client’
   expect(run.child.spawnargs.join(' ')).not.toContain(TOKEN)
 })
 
-test('a server that repeats the token in its answer does not bring it to the tape', async () => {
+test('a token that the server repeats in its response is not on the tape', async () => {
   const { origin } = await httpServer((req, res) => {
     const { authorization = '', 'x-api-key': key = '' } = req.headers
     const basicOnly = authorization.slice(6)
@@ -47,7 +47,7 @@ test('a server that repeats the token in its answer does not bring it to the tap
   expect(readFileSync(run.tape, 'utf8')).not.toContain(basic)
 })
 
-test('a redirect is handed to the client: the token goes to no other server', async () => {
+test('a redirect is passed to the client: the token is sent to no other server', async () => {
   const others: unknown[] = []
   const other = await httpServer((req, res) => {
     others.push(req.headers.authorization)
@@ -63,7 +63,7 @@ test('a redirect is handed to the client: the token goes to no other server', as
   expect(others).toEqual([])
 })
 
-test('a server that wants OAuth is passed on as it is, and the user is told once what works', async () => {
+test('a server that requires OAuth is forwarded unchanged, and the user is told once what works', async () => {
   const challenge = 'Bearer resource_metadata="https://host/.well-known/oauth-protected-resource"'
   const { origin } = await httpServer((_req, res) =>
     res.writeHead(401, { 'WWW-Authenticate': challenge }).end(),
@@ -79,7 +79,7 @@ test('a server that wants OAuth is passed on as it is, and the user is told once
   expect(run.stderr()).toMatch(/--header 'Authorization: Bearer \$\{env\.TOKEN\}'.*--forward.*recordFetch/)
 })
 
-test('a request that got a status and no answer is shown with its status', async () => {
+test('a request that got only a status is shown with that status', async () => {
   const { origin } = await httpServer((_req, res) => res.writeHead(401).end())
   const { url, tape, lines } = await recordUrl(`${origin}/mcp`)
   await ask(url, post(PING))
@@ -88,7 +88,7 @@ test('a request that got a status and no answer is shown with its status', async
   expect(stdout).toMatch(/ping +unanswered, HTTP 401\n/)
 })
 
-test('a token that the server refuses is said to be refused', async () => {
+test('a token that the server rejects is reported', async () => {
   const { origin } = await httpServer((_req, res) => res.writeHead(401).end())
   const run = await startRecorder(`${origin}/mcp`, '--header', `Authorization: Bearer ${TOKEN}`)
   await ask(run.url, post(PING))

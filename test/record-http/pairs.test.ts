@@ -32,7 +32,7 @@ test('stateless clients that all count from 1, in parallel, are paired right', a
   expect(new Set(turns.map(({ trigger }) => trigger?.conn)).size).toBe(6)
 })
 
-test('a request of the server on one stream is paired with the answer that the client posts in the same session', async () => {
+test('a request of the server on one stream is paired with the response that the client posts in the same session', async () => {
   const { origin } = await httpServer(sessionServer())
   const { url, tape, lines } = await recordUrl(`${origin}/mcp`)
   const sessions = await Promise.all(['one', 'two'].map((who) => askedSession(url, who)))
@@ -54,7 +54,7 @@ test('a request of the server on one stream is paired with the answer that the c
   }
 })
 
-test('a stream that is taken up again with Last-Event-ID brings the answer to the request that waits for it', async () => {
+test('a stream that is resumed with Last-Event-ID brings the response to the waiting request', async () => {
   const { origin } = await httpServer((req, res) => {
     res.writeHead(200, { ...STREAM, 'Mcp-Session-Id': 'abc' })
     const last = req.headers['last-event-id']

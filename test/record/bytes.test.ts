@@ -25,7 +25,7 @@ const odd = fc.constantFrom(
 )
 const stream = fc.array(fc.oneof(wellFormed, odd, garbage), { maxLength: 30 })
 
-test('bytes are identical both ways, whatever they are and however they are cut', async () => {
+test('bytes are identical in both directions, whatever they are and however they are split', async () => {
   const check = fc.asyncProperty(stream, fc.integer({ min: 1, max: 4000 }), async (pieces, chunkSize) => {
     const sent = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
     const run = record(fixtureServer('echo-bytes'))
@@ -51,7 +51,7 @@ test('a message keeps its bytes on the tape: key order, number spelling, escapes
   expect(kept).toHaveLength(3) // once each way
 })
 
-test('a long message that is not JSON after all becomes a raw line when the session ends', async () => {
+test('a long message that turns out not to be JSON becomes a raw line when the session ends', async () => {
   const bad = `{"text":"${'x'.repeat(100_000)}\t"}`
   const good = `{"jsonrpc":"2.0","method":"m","params":"${'y'.repeat(100_000)}"}`
   const run = record(fixtureServer('echo-bytes'))
@@ -65,7 +65,7 @@ test('a long message that is not JSON after all becomes a raw line when the sess
   ])
 })
 
-test('what is no message is kept as a raw line that says why', async () => {
+test('a line that is not a message is kept as a raw line that says why', async () => {
   const run = record(fixtureServer('echo-bytes'))
   run.child.stdin.end(
     Buffer.concat([Buffer.from('hello\n42\n\n  \n'), Buffer.from([0xff, 0x7b, 0x0a]), Buffer.from('{"a":')]),
@@ -80,7 +80,7 @@ test('what is no message is kept as a raw line that says why', async () => {
   ])
 })
 
-test('a line beyond the bound is handed on whole, and the tape says how long it was', async () => {
+test('a line that is too long is forwarded completely, and the tape has its length', async () => {
   const long = `{"jsonrpc":"2.0","method":"m","params":"${'x'.repeat(3 * 1024 * 1024)}"}\n`
   const run = record(fixtureServer('echo-bytes'), { options: ['--max-line', '1'] })
   run.child.stdin.end(long)
@@ -91,7 +91,7 @@ test('a line beyond the bound is handed on whole, and the tape says how long it 
   expect(String(c2s?.['raw']).length).toBe(4096)
 })
 
-test('a message of 20 MB is taped whole', async () => {
+test('a message of 20 MB is recorded completely', async () => {
   const long = `{"jsonrpc":"2.0","method":"m","params":"${'é'.repeat(10 * 1024 * 1024)}"}`
   const run = record(fixtureServer('echo-bytes'))
   run.child.stdin.end(`${long}\n`)

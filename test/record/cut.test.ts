@@ -10,14 +10,14 @@ const LONG = `é${'x'.repeat(5000)}`
 const REQUEST = '{"jsonrpc":"2.0","id":7,"method":"big"}'
 const ANSWER = `{"result":{"text":"${LONG}"},"jsonrpc":"2.0","id":7}`
 
-test('messages are taped whole however long they are, unless asked for otherwise', async () => {
+test('messages are recorded completely by default, however long they are', async () => {
   const run = record(fixtureServer('echo-bytes'))
   run.child.stdin.end(`${REQUEST}\n${ANSWER}\n`)
   await run.exited
   expect(linesOf(run.tape).filter((line) => 'cut' in line)).toEqual([])
 })
 
-test('--cut keeps the beginning of a long message and says whose answer it was; the link gets it whole', async () => {
+test('--cut keeps the beginning of a long message and its id; the client gets all of it', async () => {
   const run = record(fixtureServer('echo-bytes'), { options: ['--cut', '1'] })
   run.child.stdin.end(`${REQUEST}\n${ANSWER}\n`)
   await run.exited
@@ -32,7 +32,7 @@ test('--cut keeps the beginning of a long message and says whose answer it was; 
   expect(exchanges.map(({ outcome }) => outcome)).toEqual([{ kind: 'cut' }])
 })
 
-test('an answer that was cut is never played: the miss says why', async () => {
+test('a response that was cut is never served: the miss says why', async () => {
   const server = await httpServer(async (req, res) => {
     await text(req)
     res.writeHead(200, { 'Content-Type': 'text/event-stream' })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, record, until } from '../support/recorder.ts'
 
-test('a server started and stopped at once, as a probe does, leaves a tape that is whole', async () => {
+test('a server that is started and stopped at once leaves a complete tape', async () => {
   const run = record(fixtureServer('answer-calls'))
   run.child.stdin.write(
     '{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover","params":{}}\n',
@@ -15,7 +15,7 @@ test('a server started and stopped at once, as a probe does, leaves a tape that 
   expect(await loadTape(run.tape)).toMatchObject({ ended: true, problems: [] })
 })
 
-test('the tape holds every message that crossed before the recorder was killed', async () => {
+test('the tape contains every message that was forwarded before the recorder was killed', async () => {
   const calls = 300
   const run = record(fixtureServer('answer-calls'))
   for (let id = 0; id < calls; id++) {

@@ -21,7 +21,7 @@ const messagesOf = (tape: string): unknown[] =>
   linesOf(tape).flatMap(({ msg }) => (msg === undefined ? [] : [msg]))
 const tapesBeside = (tape: string): string[] => readdirSync(dirname(tape)).toSorted()
 
-test('--max-messages ends the tape, says so, and the session goes on', async () => {
+test('--max-messages ends the tape and reports it, and the session continues', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['--max-messages', '4'] })
   await call(run, ['a', 'b', 'c', 'd'])
   expect(messagesOf(run.tape)).toHaveLength(4)
@@ -33,7 +33,7 @@ test('--max-messages ends the tape, says so, and the session goes on', async () 
   )
 })
 
-test('--max-size with --rotate begins a new tape, and nothing is lost between them', async () => {
+test('--max-size with --rotate starts a new tape, and no message is lost between them', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['--max-size', '1', '--rotate'] })
   await call(
     run,
@@ -51,7 +51,7 @@ test('--max-size with --rotate begins a new tape, and nothing is lost between th
   expect(run.stderr()).toMatch(/recorded \d+ frames to 3 tapes, the last one .*session-3\.tape\.jsonl\n$/)
 })
 
-test('each tape of --rotate has the handshake, and is a server by itself', async () => {
+test('each tape of --rotate has the handshake, and can be served alone', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['--max-messages', '3', '--rotate'] })
   await call(run, ['initialize', 'ping', 'a', 'b'])
   const tapes = ['', '-2', '-3'].map((copy) => run.tape.replace('session.', `session${copy}.`))
@@ -77,7 +77,7 @@ test('each tape of --rotate has the handshake, and is a server by itself', async
   ])
 })
 
-test('--idle ends the tape of a link that went quiet, not the session', async () => {
+test('--idle ends the tape of an idle session, not the session', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['--idle', '1'] })
   run.child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"before"}\n')
   await run.line('"id":7,')
@@ -87,7 +87,7 @@ test('--idle ends the tape of a link that went quiet, not the session', async ()
   expect(messagesOf(run.tape)).toHaveLength(2)
 })
 
-test('--only and --skip choose by method; an answer goes the way of its request, and the handshake stays', async () => {
+test('--only and --skip select by method; a response follows its request, and the handshake is always recorded', async () => {
   const run = record(fixtureServer('answer-calls'), {
     options: ['--only', 'tools/*,ping', '--skip', 'tools/list'],
   })
@@ -100,7 +100,7 @@ test('--only and --skip choose by method; an answer goes the way of its request,
   expect(run.stdout().toString().trim().split('\n')).toHaveLength(5)
 })
 
-test('--pending says when a request has had no answer for so long, and the session goes on', async () => {
+test('--pending reports a request that has had no response for a time, and the session continues', async () => {
   const run = record(fixtureServer('read-nothing'), { options: ['--pending', '1'] })
   run.child.stdin.write('{"jsonrpc":"2.0","id":"a","method":"tools/call"}\n')
   await until(() => run.stderr().includes('reelay: tools/call (id "a") has had no response for 1 s'))

@@ -20,7 +20,7 @@ function options(
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1}}'
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"params":{"a":1}}}'
 
-test('a recorder is idle, recording while a session runs, and idle again; a second session gets a tape of its own', async () => {
+test('a recorder is idle, recording while a session runs, and idle again; a second session gets another tape', async () => {
   const recorder = new Recorder()
   expect(recorder.state).toBe('idle')
   const given = options()
@@ -48,7 +48,7 @@ test('stop ends the session and its server as if the client had left', async () 
   await recorder.stop() // may be called twice
 })
 
-test('each message is told to whoever wants to hear it, by the side that sent it', async () => {
+test('the callbacks get each message, by the side that sent it', async () => {
   const heard: string[] = []
   const given = options({
     onClientMessage: (text) => heard.push(`client ${text}`),
@@ -60,7 +60,7 @@ test('each message is told to whoever wants to hear it, by the side that sent it
   expect(heard).toEqual([`client ${CALL}`, `server ${ANSWER}`])
 })
 
-test('a second start on a recorder that is recording is refused, and harms nothing', async () => {
+test('a second start on a recorder that is recording is rejected, and the session continues', async () => {
   const recorder = new Recorder()
   const given = options()
   const session = recorder.start(given)
@@ -69,12 +69,12 @@ test('a second start on a recorder that is recording is refused, and harms nothi
   expect((await session).exit.code).toBe(0)
 })
 
-test('a command that does not exist rejects with the code for it', async () => {
+test('a command that does not exist rejects with COMMAND_NOT_FOUND', async () => {
   const session = new Recorder().start(options({ command: ['no-such-server-anywhere'] }))
   await expect(session).rejects.toMatchObject({ code: 'COMMAND_NOT_FOUND' })
 })
 
-test('a listener that throws costs the tape, never the session', async () => {
+test('a callback that throws ends the tape, never the session', async () => {
   const given = options({
     onClientMessage: () => {
       throw new Error('listener failed')

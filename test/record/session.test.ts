@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, linesOf, record, REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
 
-test('arguments, working folder and environment reach the server as they are', async () => {
+test('arguments, working folder and environment reach the server unchanged', async () => {
   const cwd = temporaryFolder()
   const env = { ...process.env, REELAY_TEST_MARKER: 'märker' }
   const run = record(fixtureServer('tell-surroundings', '--flag', '-x', '', 'a b', '--', '-o', 'y'), {
@@ -20,7 +20,7 @@ test('arguments, working folder and environment reach the server as they are', a
   })
 })
 
-test('flags of the server are kept without -- too', async () => {
+test('flags of the server are kept even without --', async () => {
   const tape = join(temporaryFolder(), 'x.tape.jsonl')
   const server = fixtureServer('tell-surroundings', '-o', 'z', '--server', '--help')
   const run = start([process.execPath, REELAY, 'record', '-q', '-o', tape, ...server])
@@ -57,7 +57,7 @@ test.each(['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)(
   },
 )
 
-test('stderr is passed on and taped, also a character that came in two pieces', async () => {
+test('stderr is forwarded and recorded, even a character that was split between chunks', async () => {
   const run = record(fixtureServer('complain'), { options: ['-q'] })
   setTimeout(() => run.child.stdin.end(), 500)
   await run.exited
@@ -66,7 +66,7 @@ test('stderr is passed on and taped, also a character that came in two pieces', 
   expect(taped.map(({ stderr }) => stderr).join('')).toBe('first line\nhalf é character\n')
 })
 
-test('what a server wrote to stderr before it left arrives whole, however late it is read', async () => {
+test('everything that a server wrote to stderr before its exit arrives, however late it is read', async () => {
   const run = record(fixtureServer('complain-and-leave'), { options: ['-q'] })
   run.child.stderr.pause()
   await until(() => existsSync(run.tape) && linesOf(run.tape).some(({ stderr }) => stderr !== undefined))
@@ -76,7 +76,7 @@ test('what a server wrote to stderr before it left arrives whole, however late i
   expect(run.stderr().length).toBe(300_000)
 })
 
-test('the header says who was recorded: command, name, tags, and the names of secret variables but not their values', async () => {
+test('the header describes the server: command, name, tags, and the names of secret variables but not their values', async () => {
   const env = { PATH: process.env['PATH'], GITHUB_TOKEN: 'ghp_secret', HOME: '/nowhere' }
   const options = ['--server', 'gît', '--tag', 'run=7', '--tag', 'by=a=b']
   const run = record(fixtureServer('tell-surroundings'), { env, options })
@@ -93,14 +93,14 @@ test('the header says who was recorded: command, name, tags, and the names of se
   expect(readFileSync(run.tape, 'utf8')).not.toContain('ghp_secret')
 })
 
-test('a tape is for its owner alone', async () => {
+test('only its owner can read a tape', async () => {
   const run = record(fixtureServer('tell-surroundings'))
   await run.exited
   expect(statSync(run.tape).mode & 0o777).toBe(0o600)
   expect(statSync(dirname(run.tape)).mode & 0o777).toBe(0o700)
 })
 
-test('a name lands in the home folder, and without one the tape is named for the server', async () => {
+test('a name becomes a file in the home folder, and without a name the tape is named after the server', async () => {
   const home = temporaryFolder()
   const env = { ...process.env, REELAY_HOME: home }
   const server = fixtureServer('tell-surroundings')
@@ -113,7 +113,7 @@ test('a name lands in the home folder, and without one the tape is named for the
   ])
 })
 
-test('the name of a server never chooses the place of its tape', async () => {
+test('the name of a server cannot change the folder of its tape', async () => {
   const home = temporaryFolder()
   const env = { ...process.env, REELAY_HOME: home }
   const server = fixtureServer('tell-surroundings')
@@ -121,7 +121,7 @@ test('the name of a server never chooses the place of its tape', async () => {
   expect(readdirSync(join(home, 'tapes'))).toEqual([expect.stringMatching(/^evil-\d{8}-\d{6}\.tape\.jsonl$/)])
 })
 
-test('recorders started at once with the same name each make a tape of their own', async () => {
+test('recorders that start at the same time with the same name each create their own tape', async () => {
   const home = temporaryFolder()
   const env = { ...process.env, REELAY_HOME: home }
   const runs = Array.from({ length: 4 }, () =>
@@ -139,7 +139,7 @@ test('recorders started at once with the same name each make a tape of their own
   expect(new Set(pids).size).toBe(4)
 })
 
-test('an existing file is never written over', async () => {
+test('an existing file is never overwritten', async () => {
   const file = join(temporaryFolder(), 'mine.jsonl')
   writeFileSync(file, 'precious')
   await start([process.execPath, REELAY, 'record', '-o', file, '--', ...fixtureServer('tell-surroundings')])
@@ -148,14 +148,14 @@ test('an existing file is never written over', async () => {
   expect(linesOf(file.replace('.jsonl', '-2.jsonl')).length).toBeGreaterThan(2)
 })
 
-test('a folder in place of the tape leaves the session alive', async () => {
+test('the session continues if the tape path is a folder', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['-o', temporaryFolder()] })
   run.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"m"}\n')
   expect((await run.exited).code).toBe(0)
   expect(run.stderr()).toMatch(/TAPE_UNWRITABLE not recording: .* is a folder; the session goes on/)
 })
 
-test('a folder that cannot be written leaves the session alive, and it is said twice', async () => {
+test('the session continues if the folder cannot be written, which is reported twice', async () => {
   const file = join(temporaryFolder(), 'a-file')
   writeFileSync(file, '')
   const run = start([
@@ -175,7 +175,7 @@ test('a folder that cannot be written leaves the session alive, and it is said t
   )
 })
 
-test('a disk that fills up leaves the session alive; the tape keeps its whole lines and the loss is said', async () => {
+test('the session continues if the disk is full; the tape keeps its complete lines and the loss is reported', async () => {
   const folder = temporaryFolder()
   const tape = join(folder, 'x.tape.jsonl')
   // The limit on file size answers like a full disk, and needs no rights.
@@ -212,7 +212,7 @@ test('a command that does not exist is one clear error, with exit code 3 and no 
   expect(readdirSync(dirname(dirname(run.tape)))).toEqual([])
 })
 
-test('a command that is no program is one clear error, with exit code 3', async () => {
+test('a command that is not a program is one clear error, with exit code 3', async () => {
   const file = join(temporaryFolder(), 'not-a-program')
   writeFileSync(file, 'just text')
   chmodSync(file, 0o644)

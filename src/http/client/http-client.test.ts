@@ -205,7 +205,7 @@ test('a text body is sent as UTF-8 with its length, and headers as Latin-1', asy
   )
 })
 
-test('an exchange that is given up closes its connection, and nothing more is heard of it', async () => {
+test('an aborted exchange closes its connection, and its handlers are not called any more', async () => {
   const { url, sockets } = await socketServer((socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nfirst'))
   const client = open()
   const calls: string[] = []

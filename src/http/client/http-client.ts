@@ -135,7 +135,7 @@ export class HttpConnection {
     this.#socket.on('close', () => this.#onClose())
   }
 
-  /** Whether the connection can carry another request: its server may be about to close one that was idle for too long. */
+  /** Whether the connection can carry another request. If it was idle for too long, the server may be about to close it. */
   isReusable(now: number): boolean {
     return !this.#socket.destroyed && now - this.#idleSince < this.#idleMs
   }

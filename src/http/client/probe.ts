@@ -14,7 +14,7 @@ interface HttpProbeOptions {
   readonly timeoutMs: number
 }
 
-/** Posts a body once, on a connection of its own, and disconnects as soon as the head of the response is there. */
+/** Posts a body once, on a new connection, and disconnects when the head of the response has arrived. */
 export function probeHttp(
   url: URL,
   { headers, body, timeoutMs }: HttpProbeOptions,

@@ -50,7 +50,7 @@ function chunkOf(body: string, at: number): string {
   return `${at % 2 === 0 ? size : `${size.toUpperCase()} ;ext="1"`}\r\n${body}\r\n`
 }
 
-test('answers are read the same however their bytes are cut, one after the other', () => {
+test('responses are parsed the same however their bytes are split', () => {
   const property = fc.property(
     fc.array(framed, { minLength: 1 }),
     fc.infiniteStream(fc.nat(9)),
@@ -68,7 +68,7 @@ test('answers are read the same however their bytes are cut, one after the other
   fc.assert(property)
 })
 
-test('headers keep their spelling, their order and every byte but the blanks around them', () => {
+test('headers keep their spelling, their order and every byte except surrounding spaces', () => {
   const wire =
     'HTTP/1.1 299 As You  Like\r\nX-Odd: \t a  b \t\r\nx-ODD:\xe0\xa0\r\nEmpty:\r\ncontent-length: 0\r\n\r\n'
   expect(read([wire])).toEqual([

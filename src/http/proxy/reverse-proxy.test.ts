@@ -36,7 +36,7 @@ test.each([
   )
 })
 
-test('what is no endpoint is not held for a moment', () => {
+test('bytes that are not an endpoint event are not held back', () => {
   const rewriter = endpointRewriter(FROM, TO)
   expect(Buffer.from(rewriter.next(Buffer.from('event: m'))).toString()).toBe('event: m')
   expect(Buffer.from(rewriter.next(Buffer.from('e'))).toString()).toBe('e')

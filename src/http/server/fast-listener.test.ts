@@ -6,7 +6,7 @@ import { cases } from '../../../test/support/cases.ts'
 const HOST = 'Host: 127.0.0.1:4000'
 const LENGTH = 'Content-Length: 12'
 
-test('a head as clients write it is read: names in lower case, values without the space around them', () => {
+test('a simple head is parsed: names in lower case, values without surrounding spaces', () => {
   const text = head(
     'POST /mcp?client=a HTTP/1.1',
     HOST,
@@ -33,7 +33,7 @@ test('a head as clients write it is read: names in lower case, values without th
   })
 })
 
-test('a client says when it wants nothing more', () => {
+test('a client can ask for the connection to be closed', () => {
   const asked = ['close', 'Close', 'keep-alive', 'Keep-Alive'].map(
     (said) => parseFastHead(head('POST / HTTP/1.1', HOST, LENGTH, `Connection: ${said}`))?.isLast,
   )
@@ -79,7 +79,7 @@ test('a head that is too long is left to Node', () => {
   expect(new FastHeadCache().read(text)).toBeUndefined()
 })
 
-test('what was read before is the same again, however much came in between', () => {
+test('a cached head stays the same, however many others follow', () => {
   const line = fc.constantFrom('A: b', 'a: B', 'C: d', 'A : b', 'Connection: close')
   const heads = new FastHeadCache()
   fc.assert(

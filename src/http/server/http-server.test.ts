@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createHttpServer } from './http-server.ts'
 
-test('no clock of ours ends a request or a quiet stream: only heads and pauses between requests have one', () => {
+test('there is no timeout for requests and idle streams, only for heads and idle connections', () => {
   const { timeout, requestTimeout, headersTimeout, keepAliveTimeout } = createHttpServer()
   expect({ timeout, requestTimeout, headersTimeout, keepAliveTimeout }).toEqual({
     timeout: 0,

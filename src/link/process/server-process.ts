@@ -140,10 +140,10 @@ interface EndServerOptions {
   /** Whether the user is waiting. A busy server is then given little time to exit. */
   readonly isHurried?: boolean
   /** Whether the server still has to send responses that the client may read. */
-  readonly isServerBusy: () => Promise<boolean>
+  readonly isServerBusy?: () => Promise<boolean>
   /** The time of the server's last output, in the milliseconds of `monotonicNow()`. */
-  readonly lastOutputAt: () => number
-  readonly onSignal: (signal: NodeJS.Signals) => void
+  readonly lastOutputAt?: () => number
+  readonly onSignal?: (signal: NodeJS.Signals) => void
 }
 
 const POLL_MS = 100
@@ -171,9 +171,9 @@ async function isGraceOver(options: EndServerOptions, since: number): Promise<bo
   const now = monotonicNow()
   if (options.isHurried === true) return now - since >= GRACE_MS.hurried
   if (options.isClientGone()) return now - since >= GRACE_MS.gone
-  const silence = now - Math.max(since, options.lastOutputAt())
+  const silence = now - Math.max(since, options.lastOutputAt?.() ?? 0)
   if (silence < GRACE_MS.quiet) return false
-  return silence >= GRACE_MS.busy || !(await options.isServerBusy())
+  return silence >= GRACE_MS.busy || !(await options.isServerBusy?.())
 }
 
 async function waitForExit(options: EndServerOptions, limit: number): Promise<void> {
@@ -188,7 +188,7 @@ async function waitForNextPoll({ exited }: EndServerOptions): Promise<void> {
 }
 
 function signalServer({ pid, onSignal }: EndServerOptions, signal: 'SIGTERM' | 'SIGKILL'): void {
-  onSignal(signal)
+  onSignal?.(signal)
   signalGroup(pid, signal)
 }
 

@@ -246,7 +246,7 @@ function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void
 
 type Decoder = BrotliDecompress | Gunzip | Inflate
 
-// What has arrived is decoded at once, and a body that was cut off as far as possible.
+// Bytes are decoded as soon as they arrive, and a body that was cut off is decoded as far as possible.
 const ZLIB = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH }
 const BROTLI = {
   flush: constants.BROTLI_OPERATION_FLUSH,
@@ -256,7 +256,7 @@ const BROTLI = {
 const DECODERS = {
   gzip: () => createGunzip(ZLIB),
   'x-gzip': () => createGunzip(ZLIB),
-  // Some servers omit the zlib header that this name stands for.
+  // Some servers omit the zlib header that `deflate` requires.
   deflate: (first: Uint8Array) =>
     ((first[0] ?? 0) & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB),
   br: () => createBrotliDecompress(BROTLI),

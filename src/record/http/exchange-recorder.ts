@@ -42,7 +42,7 @@ export class ExchangeRecorder {
     return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
   }
 
-  /** Records that a request was not let through. */
+  /** Records that the proxy rejected a request. */
   readonly refused = (why: string): void => {
     this.event('refused', { why })
   }
@@ -144,7 +144,7 @@ interface ExchangeOrigin extends MessageOrigin {
 
 /**
  * Numbers the connections that HTTP exchanges belong to. A session is one connection; it is named by its header, or by the
- * endpoint of an HTTP+SSE stream. Without a session each exchange is a connection of its own, because ids may repeat.
+ * endpoint of an HTTP+SSE stream. Without a session each exchange is a separate connection, because ids may repeat.
  */
 class ConnectionNumbers {
   readonly #sessions = new Map<string, number>()
@@ -178,7 +178,7 @@ class ConnectionNumbers {
 
 const SESSION_HEADER = 'mcp-session-id'
 
-/** Whether a path is the server's own, or below it. */
+/** Whether a path is the path of the server, or below it. */
 function isServerPath({ pathname }: URL, path: string): boolean {
   const query = path.indexOf('?')
   const name = query < 0 ? path : path.slice(0, query)

@@ -5,7 +5,7 @@ import { startPump } from './pump.ts'
 const CHUNK = Buffer.alloc(32 * 1024, 'x')
 const CHUNKS = 32
 
-test('a reader that holds much by itself gets everything, however slow it is', async () => {
+test('a slow reader with a large buffer gets everything', async () => {
   const reader = slowReader(CHUNK.length * CHUNKS)
   const { isDone } = pumpInto(reader.stream)
   await isDone
@@ -13,7 +13,7 @@ test('a reader that holds much by itself gets everything, however slow it is', a
   await reader.takeAll(CHUNKS)
 })
 
-test('what waits for a slow reader is bounded, and nothing of it is lost', async () => {
+test('the bytes that wait for a slow reader are bounded, and none is lost', async () => {
   const reader = slowReader(1024)
   const { isDone } = pumpInto(reader.stream)
   await reader.takeAll(CHUNKS)

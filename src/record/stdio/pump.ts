@@ -11,9 +11,9 @@ interface PumpOptions {
 }
 
 export interface Pump {
-  /** Whether bytes were read from one side that the other has not taken yet. */
+  /** Whether bytes were read from one side that the other has not received yet. */
   isWaiting(): boolean
-  /** Reads what a writer that is gone left in the pipe, even if the other side does not take it: only behind that its end can be seen. */
+  /** Reads everything that a writer left in the pipe when it ended, even if the other side does not read. Only then the end is noticed. */
   readToTheEnd(): void
 }
 
