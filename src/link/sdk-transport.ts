@@ -1,3 +1,4 @@
+import { errorMessage } from '../errors.ts'
 import type { ClientLink, OpenLink } from './client-link.ts'
 
 /** The part of an SDK transport that a client needs. The transports of both SDKs have it. */
@@ -34,7 +35,7 @@ class SdkTransportLink implements ClientLink {
 
   send(text: string): void {
     this.#transport.send(JSON.parse(text) as never).catch((error: unknown) => {
-      this.#onEnd(error instanceof Error ? error.message : String(error))
+      this.#onEnd(errorMessage(error))
     })
   }
 

@@ -1,4 +1,4 @@
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import { jsonOnOneLine, toAsciiJson } from '../json/parse.ts'
 import type { Direction } from '../protocol/message.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
@@ -214,7 +214,7 @@ function messagePayload(message: unknown, redactor: Redactor | undefined): strin
     const text: string | undefined = JSON.stringify(message)
     if (text !== undefined) return `"msg":${redactor?.text(text) ?? text}`
   } catch (error) {
-    return unserializablePayload(message, error instanceof Error ? error.message : String(error), redactor)
+    return unserializablePayload(message, errorMessage(error), redactor)
   }
   return unserializablePayload(message, 'it has no JSON form', redactor)
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '../errors.ts'
 import { monotonicNow } from '../link/process/monotonic-clock.ts'
 import { redactTapeHeader } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
@@ -108,7 +109,7 @@ export class TapeLog {
     try {
       work()
     } catch (error) {
-      this.#crash = errorReasonOf(error)
+      this.#crash = errorMessage(error)
     }
     if (this.failure !== undefined) this.#reportTrouble(this.failure)
   }
@@ -153,7 +154,7 @@ export class TapeLog {
       this.#path = tape.writer.path
       this.#options.onTape?.(tape.writer.path)
     } catch (error) {
-      this.#failure = errorReasonOf(error)
+      this.#failure = errorMessage(error)
     }
   }
 
@@ -225,10 +226,6 @@ export interface RecordingSummary {
   readonly vault: VaultSummary | undefined
   /** The limit at which recording stopped while the session continued. */
   readonly stoppedAt: string | undefined
-}
-
-function errorReasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** A tape file that is being written. */

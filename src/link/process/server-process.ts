@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio, spawnSync } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { ReelayError } from '../../errors.ts'
+import { ReelayError, systemErrorCode } from '../../errors.ts'
 import { monotonicNow, sleep } from './monotonic-clock.ts'
 
 /** How a process ended: exactly one of the two is set. */
@@ -198,7 +198,7 @@ function isGroupAlive(pid: number): boolean {
     process.kill(killTarget(pid), 0)
     return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return systemErrorCode(error) === 'EPERM'
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage } from '../../errors.ts'
 import { parseServerUrl } from '../../http/hosts.ts'
 import type { ExchangeWatcher, RequestLine, BodyWatcher } from '../../http/proxy/proxied-exchange.ts'
 import type { Recording } from '../recording.ts'
@@ -134,7 +135,7 @@ function recordedBody(body: Body, { watcher, watched, settle, signal, isOwed }: 
       pull: (controller) =>
         pass(controller).catch((error: unknown) => {
           if (signal?.aborted === true) watcher.aborted('client')
-          else watcher.aborted('server', error instanceof Error ? error.message : String(error))
+          else watcher.aborted('server', errorMessage(error))
           throw error
         }),
       cancel: (reason) => {

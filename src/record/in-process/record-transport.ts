@@ -1,4 +1,5 @@
 import type { Direction } from '../../protocol/message.ts'
+import { errorMessage } from '../../errors.ts'
 import type { AnyTransport } from '../../link/sdk-transport.ts'
 import { type MessageRecorder, Recording, type RecordingOptions } from '../recording.ts'
 
@@ -115,7 +116,7 @@ class RecordedTransport implements AnyTransport {
     try {
       await work()
     } catch (error) {
-      this.#context.tape.event('error', { message: error instanceof Error ? error.message : String(error) })
+      this.#context.tape.event('error', { message: errorMessage(error) })
       throw error
     }
   }
