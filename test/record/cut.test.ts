@@ -46,6 +46,6 @@ test('a response that was cut is never served: the miss says why', async () => {
   served.say({ id: 1, method: 'big' })
   const { lines, stderr, code } = await served.end()
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id: 1, error: { data: { reason: 'UNANSWERED' } } })
-  expect(stderr).toMatch(/of its answer only the beginning: record it without --cut/)
+  expect(stderr).toMatch(/only the beginning of the response was kept: record it again without --cut/)
   expect(code).toBe(1)
 })
