@@ -109,7 +109,7 @@ export interface Stop {
   quit(): void
 }
 
-/** What to do with a message. */
+/** The decision about a message of a stepped run. */
 export type StopDecision = { readonly kind: 'go' } | { readonly kind: 'skip'; readonly why: string }
 
 /** The stops of a stepped run. */

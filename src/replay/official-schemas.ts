@@ -30,14 +30,14 @@ export class OfficialValidators {
   }
 
   /** The errors of a notification or request of the server. */
-  errorsInMessage(word: Request | Notification, revision: string | undefined): readonly ErrorObject[] {
+  errorsInMessage(message: Request | Notification, revision: string | undefined): readonly ErrorObject[] {
     const known = this.#knownFor(revision)
-    const name = known?.definitions.messageDefinition(word.method)
+    const name = known?.definitions.messageDefinition(message.method)
     if (known === undefined || name === undefined) return []
     return errorsOf(known, {
       name,
       validator: known.official.messageValidators()[name],
-      value: messageOf(word),
+      value: messageOf(message),
     })
   }
 
@@ -77,8 +77,8 @@ function errorsOf(known: LoadedSchema, { name, validator, value }: Subject): rea
   return errorsBy(known.ajv, known.definitions.pointerTo(name), value)
 }
 
-function messageOf({ method, params, ...word }: Request | Notification): unknown {
-  const id = word.kind === 'request' ? { id: word.id } : {}
+function messageOf({ method, params, ...rest }: Request | Notification): unknown {
+  const id = rest.kind === 'request' ? { id: rest.id } : {}
   return { jsonrpc: '2.0', ...id, method, ...(params !== undefined && { params }) }
 }
 
@@ -94,8 +94,8 @@ const IS_CHECKED = false
 
 function ajvWith({ schema }: OfficialSchema): Ajv2020 {
   // The keywords of the older schemas mean the same in this dialect.
-  const words = Object.entries(schema).filter(([name]) => name !== '$schema')
-  const known = { ...Object.fromEntries(words), $id: ID }
+  const members = Object.entries(schema).filter(([name]) => name !== '$schema')
+  const known = { ...Object.fromEntries(members), $id: ID }
   return createAjv().addSchema(known, undefined, undefined, IS_CHECKED)
 }
 
@@ -272,8 +272,8 @@ function messageValidatorsOf(revision: string): Validators {
 }
 
 function loadValidators(file: string): Validators {
-  const looks: unknown = createRequire(FOLDER)(`./${file}`)
-  return looks as Validators
+  const validators: unknown = createRequire(FOLDER)(`./${file}`)
+  return validators as Validators
 }
 
 // This path is the same for the library, the packed program and the source, because all of them are two folders deep.

@@ -30,7 +30,7 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
   readonly transformIds?: boolean
   /** Bindings to use; by default those of `tapeBindings`. `false` sends the recorded values. */
   readonly correlate?: FoundBindings | false
-  /** The values behind the placeholders of a redacted tape; by default they are taken from the environment. */
+  /** The values behind the placeholders of a redacted tape; by default they come from the environment. */
   readonly secrets?: LiveSecrets
   /** Shifts timestamps in requests by the age of the recording. */
   readonly updateTimestamps?: boolean

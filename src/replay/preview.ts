@@ -28,7 +28,7 @@ export interface ScheduledMessage {
   readonly dependencies: readonly number[]
 }
 
-/** Lists what a run would send, in order, and why a message would not be sent. The live server is not asked: the tools on the tape decide which calls are held back. */
+/** Lists what a run would send, in order, and why a message would not be sent. The live server is not started: the tools on the tape decide which calls are held back. */
 export async function preview(
   tape: ReplayedTape,
   options: Omit<ReplayOptions, 'target'>,

@@ -90,7 +90,7 @@ export function createReport(
   }
 }
 
-/** Whether any step has findings. */
+/** Returns true if any step has findings. */
 export function hasFindings({ steps }: Pick<ReplayReport, 'steps'>): boolean {
   for (const { findings } of steps.changed()) if (findings.length > 0) return true
   return false

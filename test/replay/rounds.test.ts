@@ -114,7 +114,7 @@ test('what is asked beyond that is told of, and answered by policy', async () =>
     expect.stringContaining('deploy done values result.inputRequests.why-v5u4 is new'),
   ])
   expect(report.notes).toEqual([
-    'the server asks elicitation/create as "why-v5u4" in a round of input, which was not recorded: answered by policy',
+    'the server requests elicitation/create as "why-v5u4" in a round of input, which was not recorded: answered by policy',
   ])
   expect(sentIn(report)).toMatchObject({
     inputResponses: { 'sure-z9y8': YES, 'where-x7w6': NO_ROOTS, 'why-v5u4': declined },
@@ -129,7 +129,7 @@ test('a wish that policy has no answer to is left without one, and that is told'
     ['draw-n1m2', SAMPLE, {}],
   ])
   expect(report.notes).toEqual([
-    'the server asks sampling/createMessage as "draw-n1m2" in a round of input, which was not recorded: left without an answer',
+    'the server requests sampling/createMessage as "draw-n1m2" in a round of input, which was not recorded: left without an answer',
   ])
   expect(sentIn(report)).toMatchObject({ inputResponses: { 'sure-z9y8': YES, 'where-x7w6': NO_ROOTS } })
 })

@@ -4,29 +4,29 @@ import { parsePath } from '../../json/path.ts'
 import type { JudgedAnswer } from './judge.ts'
 import type { OfficialSchemaUse } from './schema.ts'
 
-/** What the judges are to know beside the two answers. */
+/** Options of the comparison of answers. */
 export interface JudgeOptions {
-  /** Off: answers are taken as they come. */
+  /** `false` accepts every answer without comparing it. */
   readonly validate?: boolean
   /** Paths in answers that are not compared. */
   readonly ignore?: readonly string[]
-  /** Names of members that are not compared, wherever in an answer they stand. */
+  /** Names of members that are not compared anywhere in an answer. */
   readonly ignoreFields?: readonly string[]
-  /** Paths of arrays whose order means nothing. */
+  /** Paths of arrays whose order is not compared. */
   readonly unordered?: readonly string[]
   /** The relative difference that two numbers may have. */
   readonly numeric?: number
   /** Milliseconds by which an answer may be slower than recorded. */
   readonly slower?: number
-  /** How the values of some answers are compared, where it is not exactly. */
+  /** Rules for answers whose values are not compared exactly. */
   readonly validation?: readonly ValidationRule[]
-  /** What to do with answers that break the official schema of their revision; `changed` by default. */
+  /** When an answer that breaks the official schema of its revision is a finding. The default is `changed`. */
   readonly officialSchema?: OfficialSchemaUse
   /** Warnings count as errors. */
   readonly strict?: boolean
 }
 
-/** How the values of some answers are compared, and what a difference means. */
+/** Says how the values of some answers are compared, and what happens if they differ. */
 export interface ValidationRule {
   readonly name: string
   readonly appliesTo: RuleScope
@@ -46,15 +46,15 @@ export type RuleComparison =
   | { readonly kind: 'exact' }
   /** Types and names of members only. */
   | { readonly kind: 'structural' }
-  /** What was recorded must be there, more may be; with `required`, only these places count. */
+  /** Recorded values must be present, and more are allowed. With `required`, only the values at these paths are compared. */
   | { readonly kind: 'partial'; readonly required?: readonly string[] }
-  /** A function of its own: it says what is wrong, or nothing. */
+  /** The function returns what is wrong, or `undefined` if the answer is right. */
   | { readonly kind: 'custom'; readonly check: (judged: JudgedAnswer) => string | undefined }
 
-/** `skip` takes the answer out of the verdict, and says so; `retry` sends the request again. */
+/** `skip` excludes the answer from the verdict and reports that; `retry` sends the request again. */
 export type FailureAction = 'ignore' | 'warn' | 'error' | 'retry' | 'skip'
 
-/** What holds where no rule of the user does. */
+/** Applies to answers that no rule of the user applies to. */
 export const EXACT_RULE: ValidationRule = {
   name: 'exact',
   appliesTo: { kind: 'all' },
@@ -77,7 +77,7 @@ export function ruleApplies({ appliesTo }: ValidationRule, judged: JudgedAnswer)
   }
 }
 
-/** Two ways to look at the same answers: with the order of lists, and without. */
+/** `kept` compares the order of lists, `free` does not. */
 export interface RuleDiffers {
   readonly kept: Differ
   readonly free: Differ

@@ -21,7 +21,7 @@ import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
 import { findRange, decodeLeaf, replaceValue } from '../../json/find-replace.ts'
 import type { Turn, TurnStep } from '../../tape/turns.ts'
 
-/** Looks at one aspect of an answer. */
+/** Checks one aspect of an answer. */
 export interface Judge {
   judge(answer: JudgedAnswer): readonly StepFinding[]
   /** If this judge finds something, the answers are of different kinds and the judges after it have nothing to compare. */
@@ -45,9 +45,9 @@ export interface JudgedAnswer {
 
 /** The judges of a run. */
 export interface Judges {
-  /** In the order in which they look at an answer; empty if answers are not compared. */
+  /** In the order in which they check an answer; empty if answers are not compared. */
   readonly list: readonly Judge[]
-  /** Whether warnings count as errors. */
+  /** True if warnings count as errors. */
   readonly isStrict: boolean
   readonly values: CarriedValues
   readonly rules: {
@@ -91,7 +91,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
   const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const isJudged = judges.list.length > 0 && end.kind !== 'given-up'
   const findings = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
-  // An answer that is not a response, or that a fault made up, must not get on the tape.
+  // An answer that is not a response, or that was made by a fault, must not be written to the tape.
   const isReal = answer.live !== undefined && isInjected !== true
   const acceptable =
     end.kind === 'answered' && isReal && findings.length > 0

@@ -15,7 +15,7 @@ function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding
   const findings = [
     ...counted(lost, 'no longer comes before the answer'),
     ...counted(
-      added.filter((station) => station !== PROGRESS),
+      added.filter((name) => name !== PROGRESS),
       'is new',
     ),
   ]
@@ -32,26 +32,26 @@ function milestones(messages: readonly (Request | Notification)[]): readonly str
     return kind === 'request' && method !== 'ping' ? [`the request ${method}`] : []
   })
   const first = named.indexOf(PROGRESS)
-  return named.filter((station, place) => station !== PROGRESS || place === first)
+  return named.filter((name, place) => name !== PROGRESS || place === first)
 }
 
 /** The items of `wanted` that are missing, or occur too rarely, in the other list. */
-function missingFrom(stationsThere: readonly string[], wanted: readonly string[]): readonly string[] {
+function missingFrom(present: readonly string[], wanted: readonly string[]): readonly string[] {
   const left = new Map<string, number>()
-  for (const station of stationsThere) left.set(station, (left.get(station) ?? 0) + 1)
-  return wanted.filter((station) => {
-    const count = left.get(station) ?? 0
-    left.set(station, count - 1)
+  for (const name of present) left.set(name, (left.get(name) ?? 0) + 1)
+  return wanted.filter((name) => {
+    const count = left.get(name) ?? 0
+    left.set(name, count - 1)
     return count <= 0
   })
 }
 
 /** Makes one finding for each different item, with its count. */
-function counted(stationsFound: readonly string[], words: string): readonly StepFinding[] {
+function counted(names: readonly string[], words: string): readonly StepFinding[] {
   const counts = new Map<string, number>()
-  for (const station of stationsFound) counts.set(station, (counts.get(station) ?? 0) + 1)
-  return [...counts].map(([station, count]) =>
-    found(`${station} ${words}${count === 1 ? '' : ` (${count} times)`}`),
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].map(([name, count]) =>
+    found(`${name} ${words}${count === 1 ? '' : ` (${count} times)`}`),
   )
 }
 

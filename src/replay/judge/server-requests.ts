@@ -49,8 +49,8 @@ export class ServerRequestJudge implements Judge {
   }
 }
 
-function isServerRequest(word: Request | Notification): word is Request {
-  return word.kind === 'request'
+function isServerRequest(message: Request | Notification): message is Request {
+  return message.kind === 'request'
 }
 
 /** The recorded requests by method: the nth live request of a method is compared with the nth recorded one. */

@@ -25,7 +25,7 @@ export class UnsolicitedMessages {
   readonly #options: UnsolicitedMessagesContext['options']
   readonly #peer: Peer
   readonly #updates: ResourceUpdatesJudge
-  /** What the server sent after the last message of each link, by the index of that message. */
+  /** The notifications that the recorded server sent after the last message of each link, by the index of that message. */
   readonly #expectedAfter: ReadonlyMap<number, TrailingNotifications>
   readonly #deferred: ReplayStep[] = []
 
@@ -50,7 +50,7 @@ export class UnsolicitedMessages {
     return [...missing, ...updates]
   }
 
-  /** Takes the step of the last message of a link: it is reported when the server has sent what followed. */
+  /** Returns true if the step is kept back: the last step of a link is reported after the notifications that followed it. */
   defer(step: ReplayStep): boolean {
     if (!this.#expectedAfter.has(step.index) || !wasSent(step)) return false
     if (this.#options.onError === 'pause' && hasFailed(step)) return false // the user looks at it before the run continues
@@ -58,7 +58,7 @@ export class UnsolicitedMessages {
     return true
   }
 
-  /** Returns the deferred steps, with findings about what the server did not send. */
+  /** Returns the deferred steps, with findings about notifications that did not come. */
   finish(): Promise<readonly ReplayStep[]> {
     return Promise.all(this.#deferred.splice(0).map((step) => this.#settle(step)))
   }

@@ -22,7 +22,7 @@ interface ValuesJudgeOptions {
   readonly clock: SessionTimes
 }
 
-/** Whether the answer holds the recorded values: names that the live server made up itself count as the recorded ones. */
+/** Checks that the answer has the recorded values. A value that the live server generated, such as an id, counts as equal to the recorded one. */
 export class ValuesJudge implements Judge {
   readonly #options: ValuesJudgeOptions
   readonly #rules: readonly ValidationRule[]
@@ -43,7 +43,7 @@ export class ValuesJudge implements Judge {
     return rules.flatMap((rule) => this.#withEffect(judged, rule))
   }
 
-  /** The user's rules for this answer; without any, every value counts. */
+  /** The user's rules for this answer; if there are none, all values are compared exactly. */
   rulesFor(judged: JudgedAnswer): readonly ValidationRule[] {
     const own = this.#rules.filter((rule) => ruleApplies(rule, judged))
     return own.length === 0 ? [EXACT_RULE] : own
@@ -93,7 +93,7 @@ function liveTextIn({ turn }: JudgedAnswer, { text }: { readonly text: string })
   return turn.response === undefined ? text : withRecordedInputs(turn.response.text, text)
 }
 
-/** What a failure makes of a finding; none when it counts for nothing. */
+/** The members that a rule sets in its findings; `undefined` if its findings are dropped. */
 const EFFECTS: Readonly<Record<FailureAction, Partial<StepFinding> | undefined>> = {
   ignore: undefined,
   skip: { level: 'skip' },

@@ -2,7 +2,7 @@ import { type NumberArray, NumberTable, ValueTable } from '../../store/columns.t
 import { updatedResource } from '../session/live-notifications.ts'
 import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 
-/** Whether a message is sent, and if not, why. */
+/** The decision to send a message, or the reason not to send it. */
 export type SendDecision =
   | { readonly kind: 'send' }
   /** Left out by an option or because of the handshake. */
@@ -22,7 +22,7 @@ export interface PlanColumns {
   readonly notifications: NotificationColumns
   /** The requests that are cancelled anywhere on the tape, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
-  /** Whether any message answers a round of input. */
+  /** True if any message answers a round of input. */
   readonly hasRounds: boolean
   /** Time of the last message or answer. */
   readonly ended: number
@@ -47,7 +47,7 @@ interface PlannedRow {
   readonly fate: SendDecision
   /** The key of the request that the message cancels. */
   readonly cancels: string | undefined
-  /** Whether the message answers a round of input. */
+  /** True if the message answers a round of input. */
   readonly isRound: boolean
 }
 
@@ -126,7 +126,7 @@ export class PlanColumnsBuilder {
   }
 }
 
-/** Whether a client may wait for a message of this method. The number of progress and log messages is arbitrary, so they are not awaited. */
+/** Returns true if a client may wait for a message of this method. The number of progress and log messages is arbitrary, so they are not awaited. */
 function isAwaited(method: string): boolean {
   return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
 }

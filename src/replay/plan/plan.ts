@@ -130,7 +130,7 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
   readonly size: number
   /** The requests that are cancelled anywhere on the tape, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
-  /** Whether any message answers a round of input. */
+  /** True if any message answers a round of input. */
   readonly hasRounds: boolean
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
@@ -287,7 +287,7 @@ class NotificationCounter {
 
 const NO_COUNTS: MethodCounts = new Map()
 
-/** Whether a request is sent that got no answer when it was recorded. */
+/** Returns true for a request that is sent and got no answer when it was recorded. */
 export function isNeverAnswered({ message, turn, fate }: PlannedMessage): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
 }

@@ -5,7 +5,7 @@ import { indexesUpTo } from '../../store/columns.ts'
 
 /** The order in which messages are sent. */
 export type Ordering =
-  /** As recorded: a message waits for the answers it waited for then, and parallel messages stay parallel. */
+  /** As recorded: a message waits for the same answers as in the recording, and parallel messages stay parallel. */
   | { readonly kind: 'correlated' }
   /** One at a time. */
   | { readonly kind: 'sequential' }
@@ -13,7 +13,7 @@ export type Ordering =
   | { readonly kind: 'priority'; readonly of: Readonly<Record<string, number>> }
   | { readonly kind: 'random'; readonly seed: number }
 
-/** The messages of a run in the order in which they are sent. A message is read from the tape when it is asked for. */
+/** The messages of a run in the order in which they are sent. A message is read from the tape on demand. */
 export interface Schedule {
   readonly size: number
   at(turn: number): PlannedMessage
@@ -59,7 +59,7 @@ function randomRank(seed: number): Rank {
 }
 
 /**
- * Sorts messages, given by index, by rank and then by tape order, but always after the messages that they have values from. In a
+ * Sorts messages, given by index, by rank and then by tape order, but always after the messages that their values come from. In a
  * cycle, the message with the lowest rank comes first.
  */
 export function rankOrder(

@@ -28,7 +28,7 @@ export interface ServerPart {
   readonly revision: DetectedRevision
 }
 
-/** Selects the part of the server that the user named, or of the only one. It is never guessed. */
+/** Selects the part of the server that the user named, or of the only server. Throws if the tape has several servers and none is named. */
 export async function selectServerPart(tape: ReplayedTape, wanted: string | undefined): Promise<ServerPart> {
   const all = turnStoreOf(tape.turns)
   const outlines = outlineByServer(all)

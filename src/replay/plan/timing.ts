@@ -17,13 +17,13 @@ export type Timing =
   /** A function returns the milliseconds to wait between two messages. */
   | { readonly kind: 'custom'; readonly delay: (previous: PlannedMessage, next: PlannedMessage) => number }
 
-/** Whether messages are sent without waiting for a time. */
+/** Returns true if messages are sent without waiting for a time. */
 export function isUnpaced({ kind }: Timing): boolean {
   return kind === 'fast' || kind === 'stepped'
 }
 
 /**
- * Returns a function that tells when a message is due, in milliseconds from the start of the run. It must be called in the order
+ * Returns a function that computes when a message is due, in milliseconds from the start of the run. It must be called in the order
  * of the run. Times count from the first call, which happens after the handshake, so the start-up time of the server is left out.
  */
 export function dueTimes(timing: Timing): (planned: PlannedMessage, now: number) => number {

@@ -127,7 +127,7 @@ function mayBeWrong({ confidence }: Binding): boolean {
 }
 
 /**
- * Whether a trial went better: a failed step passes now, and steps that fail now have only different values, which is normal for
+ * Returns true if a trial went better: a failed step passes now, and steps that fail now have only different values, which is normal for
  * values that are no longer carried.
  */
 function isBetterRun(trial: Pick<ReplayReport, 'steps'>, before: Pick<ReplayReport, 'steps'>): boolean {

@@ -20,7 +20,7 @@ export interface ReplayFaultOptions {
   readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   /** Seed of the rules with a probability. The default is 1. */
   readonly seed?: number
-  /** Short for one rule with a probability and `oneOf` several faults. */
+  /** Shorthand for one rule with a probability and `oneOf` several faults. */
   readonly injection?: ErrorInjection
 }
 

@@ -10,9 +10,9 @@ export interface SendInOrderOptions {
   /** How many requests may be open at once. */
   readonly maxConcurrent: number
   readonly controller: ReplayController
-  /** Sends a message and resolves when its step is done. `earlier` is what was found while it waited. */
+  /** Sends a message and resolves when its step is done. `earlier` are the findings of `waitForServer`. */
   readonly send: (planned: PlannedMessage, earlier: readonly StepFinding[]) => Promise<void>
-  /** Takes a message that is not sent. */
+  /** Called for a message that is not sent. */
   readonly skip: (planned: PlannedMessage, why: string) => void
   /** Waits for the messages that the server had sent before this one when it was recorded. */
   readonly waitForServer: (planned: PlannedMessage) => Promise<readonly StepFinding[]>

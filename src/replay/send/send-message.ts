@@ -33,12 +33,12 @@ export interface SendContext {
   readonly timeShift: ((at: number) => number) | undefined
   /** Milliseconds that an answer may take. */
   readonly timeout: number
-  /** Whether requests are sent with their recorded ids. */
+  /** True if requests are sent with their recorded ids. */
   readonly keepsIds: boolean
   /** How often a request is sent again at most, and the milliseconds between two attempts. */
   readonly maxRetries: number
   readonly retryDelay: number
-  /** Whether a request without an answer is sent again. */
+  /** True if a request without an answer is sent again. */
   readonly retriesLost: boolean
   readonly controller: ReplayController
   readonly now: () => number
@@ -111,9 +111,12 @@ function shouldRetry(
   return (retriesLost && isLost) || findings.some(({ retry }) => retry === true)
 }
 
-/** Sends a message of the plan and waits for its answer. Rejects only if the server cannot be reached at all. */
-// Everything up to the wait for the session runs at once, so that messages of one session are sent in the order of the calls.
-// A message that has to wait for something else is overtaken by those behind it.
+/**
+ * Sends a message of the plan and waits for its answer. Rejects only if the server cannot be reached at all.
+ *
+ * Everything up to the wait for the session runs at once, so that messages of one session are sent in the order of the calls. A
+ * message that has to wait for something else is overtaken by those behind it.
+ */
 async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<SentMessage> {
   const { fate, turn } = planned
   if (fate.kind !== 'send') return unsent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
@@ -297,7 +300,7 @@ function withAnswerRules(
   return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
 }
 
-/** Puts an id into a request, also in the place of its progress token: recorded ones may be in use. */
+/** Replaces the id of a request, and its progress token, because the recorded ones may be in use. */
 export function withFreshIds(
   text: string,
   id: Id,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Deadlines } from './live-session.ts'
+import { Deadlines } from './deadlines.ts'
 
 test('each is over at its own time, the shortest first, whatever the order they came in', async () => {
   const over: string[] = []

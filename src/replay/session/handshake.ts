@@ -9,7 +9,7 @@ import type { Turn } from '../../tape/turns.ts'
 /** Different from every recorded id. */
 const HANDSHAKE_ID = '__handshake__'
 
-/** What the live server answered. */
+/** The answer of the live server. */
 export interface HandshakeResult {
   readonly version: string | undefined
   readonly result: unknown

@@ -20,7 +20,7 @@ interface InputRoundsOptions {
 /** Answers rounds of input (modern revisions), also if the live server asks for more than the recorded one did. */
 export class InputRounds {
   readonly #options: InputRoundsOptions
-  /** For each request that answers a round, the turn that asked for it. Turns are known by keys because they may be read again. */
+  /** For each request that answers a round, the turn that asked for it. Turns are identified by keys because they may be read again. */
   readonly #askedIn = new Map<string, string>()
   readonly #live = new Map<string, RoundInputTexts>()
   /** The recorded answer to each request for input. */
@@ -34,7 +34,7 @@ export class InputRounds {
     }
   }
 
-  /** Remembers what the live server asks for. */
+  /** Remembers the input that the live server requests. */
   learn(turn: Turn, answer: string): void {
     const inputs = this.#askedIn.size === 0 ? undefined : inputRequestTexts(answer)
     if (inputs !== undefined) this.#live.set(turnKey(turn), inputs)
@@ -71,7 +71,7 @@ export class InputRounds {
       params: member(request, 'params'),
     })
     const result = findRange(`{${outcome}}`, ['result'])
-    const what = `the server asks ${method} as ${JSON.stringify(name)} in a round of input, which was not recorded`
+    const what = `the server requests ${method} as ${JSON.stringify(name)} in a round of input, which was not recorded`
     this.#options.onNote(`${what}: ${result === undefined ? 'left without an answer' : 'answered by policy'}`)
     return result === undefined ? undefined : `{${outcome}}`.slice(result.start, result.end)
   }
@@ -95,7 +95,7 @@ function appendResponses(text: string, more: readonly string[]): string {
   return `${text.slice(0, start)}{${[...(before === '' ? [] : [before]), ...more].join(',')}}${text.slice(end)}`
 }
 
-/** Whether a message of the client answers a round of input. */
+/** Returns true if a message of the client answers a round of input. */
 export function answersInputRound(message: Request | Notification): boolean {
   return isObject(member(message.params, 'inputResponses'))
 }

@@ -102,7 +102,7 @@ export class SecretRestorer {
   reveal(text: string): string {
     if (this.#redactor.replacedCount !== this.#count) this.#read()
     const plain = this.#pairs.reduce(
-      (so, [placeholder, value]) => so.replaceAll(placeholder, () => value),
+      (revealed, [placeholder, value]) => revealed.replaceAll(placeholder, () => value),
       text,
     )
     return this.#short.size === 0 ? plain : this.#withShort(plain)
@@ -124,14 +124,14 @@ export class SecretRestorer {
     return applyReplacements(
       text,
       jsonLeaves(text).flatMap((leaf) => {
-        const value = this.#isTold(leaf) ? this.#short.get(decodeLeaf(text, leaf)) : undefined
+        const value = this.#hasSecretName(leaf) ? this.#short.get(decodeLeaf(text, leaf)) : undefined
         if (value === undefined) return []
         return [{ start: leaf.start, end: leaf.end, text: text[leaf.start] === '"' ? `"${value}"` : value }]
       }),
     )
   }
 
-  #isTold({ path }: JsonLeaf): boolean {
+  #hasSecretName({ path }: JsonLeaf): boolean {
     const name = path.findLast((step) => typeof step === 'string') ?? ''
     return judgeName(name) === 'secret' || this.#fields.has(normalizeName(name))
   }

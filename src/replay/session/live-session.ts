@@ -14,6 +14,7 @@ import {
   META_KEYS,
   metaValue,
 } from '../../protocol/message.ts'
+import { Deadlines } from './deadlines.ts'
 import { LiveNotifications } from './live-notifications.ts'
 import { truncateAtWord } from '../../text.ts'
 import { itemRanges } from '../../json/find-replace.ts'
@@ -22,9 +23,9 @@ import { guessId } from '../../protocol/find-id.ts'
 export interface LiveSessionOptions {
   readonly open: OpenLink
   /** Answers a request of the server. Returns JSON members such as `"result":{}`. */
-  readonly onAsk: (request: Request, text: string) => Promise<string>
-  /** Takes a note about a message that is invalid or answers no open request. */
-  readonly onOddity: (oddity: string) => void
+  readonly onRequest: (request: Request) => Promise<string>
+  /** Called with a note about a message that is invalid or answers no open request. */
+  readonly onNote: (note: string) => void
   readonly now: () => number
 }
 
@@ -32,7 +33,7 @@ export interface LiveSessionOptions {
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new OpenCalls()
-  readonly #attribution = new CallAttribution(this.#open)
+  readonly #byToken = new Map<Id, LiveCall>()
   readonly #deadlines: Deadlines<LiveCall>
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
@@ -81,7 +82,7 @@ export class LiveSession {
   request(outgoing: OutgoingCall): LiveCall {
     const call = new LiveCall(outgoing, this.#options.now(), this.#calls++)
     this.#open.add(call)
-    this.#attribution.opened(call)
+    if (call.token !== undefined) this.#byToken.set(call.token, call)
     this.#deadlines.add(call)
     if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
     else this.#finish(call, this.#end)
@@ -127,8 +128,17 @@ export class LiveSession {
     if (message?.kind === 'response') return this.#answer(message, text)
     if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#handleInvalid(text)
     this.notifications.add(message)
-    this.#attribution.callFor(message)?.addMessage({ message, text, at: this.#options.now() })
-    if (message.kind === 'request') void this.#reply(message, text)
+    this.#callFor(message)?.addMessage({ message, text, at: this.#options.now() })
+    if (message.kind === 'request') void this.#reply(message)
+  }
+
+  /** Returns the call that an unsolicited message belongs to, by the same rules as for the turns of a tape. */
+  #callFor({ method, params }: Request | Notification): LiveCall | undefined {
+    const subscription = metaValue(params, META_KEYS.subscriptionId)
+    if (isId(subscription)) return this.#open.get(subscription)
+    const token = member(params, 'progressToken')
+    if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(token)
+    return this.#open.latest()
   }
 
   /** An invalid message with the id of an open request ends that request. */
@@ -138,11 +148,11 @@ export class LiveSession {
     const shown = truncateAtWord(text, 200)
     if (call !== undefined)
       this.#finish(call, { kind: 'lost', why: `the answer is not a valid response: ${shown}` })
-    else this.#options.onOddity(`the server sent an invalid message: ${shown}`)
+    else this.#options.onNote(`the server sent an invalid message: ${shown}`)
   }
 
-  async #reply(request: Request, text: string): Promise<void> {
-    const outcome = await this.#options.onAsk(request, text)
+  async #reply(request: Request): Promise<void> {
+    const outcome = await this.#options.onRequest(request)
     this.send(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},${outcome}}`)
   }
 
@@ -151,10 +161,10 @@ export class LiveSession {
     if (call !== undefined) return this.#finish(call, { kind: 'answered', text, asRecorded: false })
     const why = 'error' in outcome ? `: ${String(member(outcome.error, 'message'))}` : ''
     const whose = this.#isOwn(id) ? 'a second time, or too late' : 'which is not the id of any request'
-    this.#options.onOddity(`the server answered ${JSON.stringify(id)}, ${whose}${why}`)
+    this.#options.onNote(`the server answered ${JSON.stringify(id)}, ${whose}${why}`)
   }
 
-  /** Whether this is the id of a request of this session. */
+  /** Returns true if this is the id of a request of this session. */
   #isOwn(id: Id | null): boolean {
     return typeof id === 'number' && id > 0 && id <= this.#lastId
   }
@@ -162,7 +172,7 @@ export class LiveSession {
   #finish(call: LiveCall, end: CallEnd): void {
     if (call.isOver) return
     this.#open.delete(call)
-    this.#attribution.closed(call)
+    if (call.token !== undefined) this.#byToken.delete(call.token) // later messages with its token belong to no call
     this.#deadlines.remove(call)
     call.end(end, this.#options.now())
   }
@@ -176,33 +186,6 @@ export class LiveSession {
     this.#end ??= end
     this.notifications.close()
     for (const call of this.#open) this.#finish(call, end)
-  }
-}
-
-/** Decides to which call an unsolicited message belongs, by the same rules as for the turns of a tape. */
-class CallAttribution {
-  readonly #open: OpenCalls
-  readonly #byToken = new Map<Id, LiveCall>()
-
-  constructor(open: OpenCalls) {
-    this.#open = open
-  }
-
-  opened(call: LiveCall): void {
-    if (call.token !== undefined) this.#byToken.set(call.token, call)
-  }
-
-  /** Later messages with its progress token belong to no call. */
-  closed({ token }: LiveCall): void {
-    if (token !== undefined) this.#byToken.delete(token)
-  }
-
-  callFor({ method, params }: Request | Notification): LiveCall | undefined {
-    const subscription = metaValue(params, META_KEYS.subscriptionId)
-    if (isId(subscription)) return this.#open.get(subscription)
-    const token = member(params, 'progressToken')
-    if (method === 'notifications/progress' && isId(token)) return this.#byToken.get(token)
-    return this.#open.latest()
   }
 }
 
@@ -365,7 +348,7 @@ const TABLE_SIZE = 1024
  */
 export class OpenCalls implements Iterable<LiveCall> {
   readonly #table: (LiveCall | undefined)[] = Array.from({ length: TABLE_SIZE }, () => undefined)
-  /** Calls whose slot is taken, and calls whose ids are not whole numbers. */
+  /** Calls whose slot is occupied, and calls whose ids are not whole numbers. */
   readonly #overflow = new Map<Id, LiveCall>()
   /** Calls whose id was used again by a later call, so that they cannot be answered. */
   readonly #hidden = new Set<LiveCall>()
@@ -416,63 +399,4 @@ export class OpenCalls implements Iterable<LiveCall> {
 /** The slot of an id; -1 if it has none. */
 function slotOf(id: Id): number {
   return typeof id === 'number' && id >>> 0 === id ? id % TABLE_SIZE : -1
-}
-
-interface HasDeadline {
-  /** When the item expires; Infinity for never. */
-  readonly due: number
-}
-
-interface DeadlinesOptions<Item extends HasDeadline> {
-  readonly items: Iterable<Item>
-  readonly onExpired: (item: Item) => void
-  /** The current time in the unit of `due`. */
-  readonly now: () => number
-}
-
-/** Watches the deadlines of many items with one timer. */
-export class Deadlines<Item extends HasDeadline> {
-  readonly #options: DeadlinesOptions<Item>
-  #watched = 0
-  #timer: NodeJS.Timeout | undefined
-  /** When the timer fires next. */
-  #nextCheck = Infinity
-
-  constructor(options: DeadlinesOptions<Item>) {
-    this.#options = options
-  }
-
-  /** Called after an item was added to the items. */
-  add({ due }: Item): void {
-    if (due === Infinity) return
-    this.#watched++
-    if (due < this.#nextCheck) this.#checkAt(due)
-    else if (this.#watched === 1) this.#timer?.ref()
-  }
-
-  /** Called after an item was removed. The timer stays for the next item, but does not keep the process alive. */
-  remove({ due }: Item): void {
-    if (due !== Infinity && --this.#watched === 0) this.#timer?.unref()
-  }
-
-  /** Stops the timer, which would keep the items in memory. */
-  close(): void {
-    clearTimeout(this.#timer)
-  }
-
-  #checkAt(due: number): void {
-    clearTimeout(this.#timer)
-    this.#nextCheck = due
-    this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(due - this.#options.now())))
-    if (this.#watched === 0) this.#timer.unref()
-  }
-
-  #check(): void {
-    this.#nextCheck = Infinity
-    const { items, onExpired, now } = this.#options
-    const [time, waiting] = [now(), [...items].toSorted((a, b) => a.due - b.due)]
-    for (const item of waiting) if (item.due <= time) onExpired(item)
-    const next = waiting.find(({ due }) => due > time && due !== Infinity)
-    if (next !== undefined && next.due < this.#nextCheck) this.#checkAt(next.due)
-  }
 }

@@ -93,7 +93,7 @@ export class Peer {
     return (await this.#answerTo(request)).outcome
   }
 
-  /** Whether a request of the server has no answer on the tape. */
+  /** Returns true if a request of the server has no answer on the tape. */
   isUnrecorded(request: Request): boolean {
     return this.#unrecorded.has(request)
   }
@@ -130,8 +130,8 @@ export class Peer {
     const session = new LiveSession({
       open,
       now,
-      onAsk: (request) => this.#reply(request),
-      onOddity: (oddity) => this.notes.push(oddity),
+      onRequest: (request) => this.#reply(request),
+      onNote: (note) => this.notes.push(note),
     })
     this.#sessions.push(session)
     const giveUp = (): void => void this.#end(session)

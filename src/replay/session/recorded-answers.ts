@@ -5,7 +5,7 @@ import { isObject } from '../../json/parse.ts'
 import type { Request } from '../../protocol/message.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 
-/** What to do with a request of the server that was not recorded. */
+/** How a request of the server that was not recorded is answered. */
 export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Promise<object>)
 
 interface ServerRequestReport {
@@ -31,7 +31,7 @@ export class RecordedAnswers {
         if (step.kind === 'ask' && step.answer !== undefined) this.#add(step.request, step.answer)
   }
 
-  /** Returns the outcome as JSON members, and whether it was recorded. */
+  /** Returns the outcome as JSON members, and if it was recorded. */
   async answer(
     request: Request,
   ): Promise<{ readonly outcome: string; readonly report: ServerRequestReport }> {

@@ -32,9 +32,9 @@ export class RunTotals {
   skippedByRule = 0
   /** Requests whose answers were not compared, because validation is off. */
   unjudged = 0
-  /** Whether any step has errors. */
+  /** True if any step has errors. */
   hasFailed = false
-  /** Whether any message that should have been sent was not. */
+  /** True if any message that should have been sent was not. */
   isIncomplete = false
   /** Names of rules that changed a message. */
   readonly rules: Set<string> = new Set()

@@ -23,8 +23,8 @@ export class StepLog implements AsyncIterable<ReplayStep> {
   readonly #bufferSize: number
   readonly #keepTexts: number
   #plan: ReplayPlan | undefined
-  /** How many steps the reader has taken. */
-  #taken = 0
+  /** How many steps were read. */
+  #readCount = 0
   #characters = 0
   #isRead = false
   #isClosed = false
@@ -82,7 +82,7 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     this.#isRead = true
     try {
       for (;;) {
-        while (this.#taken < this.#rows.size) yield this.#takeNext()
+        while (this.#readCount < this.#rows.size) yield this.#readNext()
         if (this.#failure !== undefined) throw this.#failure.error
         if (this.#isClosed) return
         await new Promise<void>((resolve) => (this.#onStep = resolve))
@@ -93,15 +93,15 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     }
   }
 
-  #takeNext(): ReplayStep {
-    const row = this.#taken++
+  #readNext(): ReplayStep {
+    const row = this.#readCount++
     const step = this.#stepAt(row)
     this.#dropTexts(row)
     this.#makeRoom()
     return step
   }
 
-  /** The reader has seen the texts; what is kept for the report must not grow with the tape. */
+  /** The reader has seen the texts, and the memory for the report must not grow with the tape. */
   #dropTexts(row: number): void {
     const step = this.#rows.changedAt(row)
     if (step === undefined || this.#keepTexts === Infinity) return
@@ -125,7 +125,7 @@ export class StepLog implements AsyncIterable<ReplayStep> {
   }
 
   #isFull(): boolean {
-    return this.#isRead && this.#rows.size - this.#taken >= this.#bufferSize
+    return this.#isRead && this.#rows.size - this.#readCount >= this.#bufferSize
   }
 
   #makeRoom(): void {

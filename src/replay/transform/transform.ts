@@ -12,7 +12,7 @@ export interface TransformedMessage {
   readonly applied: readonly string[]
   /** Milliseconds to wait before sending. */
   readonly delay: number
-  /** Taken as the answer; the message is not sent. */
+  /** Used as the answer; the message is not sent. */
   readonly error: { readonly code: number; readonly message: string } | undefined
   /** The id that a rule set; by default the message gets a new one. */
   readonly id: string | number | undefined

@@ -232,7 +232,7 @@ export interface CarriedBinding {
   readonly standing: BindingStatus
 }
 
-/** Whether the message in a frame was answered as recorded; `undefined` if it was not processed. */
+/** Returns true if the message in a frame was answered as recorded, and `undefined` if it was not processed. */
 type HasPassedAt = (frame: number) => boolean | undefined
 
 export function carriedBinding(
