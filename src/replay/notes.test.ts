@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { ReplayNotes } from './notes.ts'
 
-test('what is noted again is told once, with how often', () => {
+test('a repeated note is reported once, with its count', () => {
   const notes = new ReplayNotes()
   notes.push('one', 'two')
   notes.push('one')
   expect([...notes]).toEqual(['one (2 times)', 'two'])
 })
 
-test('of notes without end the first fifty are told, and how many more there were', () => {
+test('the first fifty notes are reported, and the number of the others', () => {
   const notes = new ReplayNotes()
   for (let count = 1; count <= 70; count++) notes.push(`note ${count}`)
   notes.push('note 1')

@@ -42,7 +42,7 @@ test('a rule that regenerates ids gives a fresh one also where the recorded ones
   expect(sent.map((text) => member(JSON.parse(text), 'id'))).toEqual([expect.stringMatching(/^__/), 'b'])
 })
 
-test('a rule that was for no message is told of', async () => {
+test('a rule that applied to no message is reported', async () => {
   const action = { kind: 'delay', by: 0 } as const
   const rules = ['search', 'serch'].map((tool) => ({
     name: `wait for ${tool}`,
@@ -233,7 +233,7 @@ test('one at a time: no more requests are open than may be, though more had been
   expect([await mostOpen(1), await mostOpen(2), await mostOpen(Infinity)]).toEqual([1, 2, 3])
 })
 
-test('continue: a step that failed is told of, and the run goes on', async () => {
+test('continue: a failed step is reported, and the run goes on', async () => {
   const { report } = await run(tape, (message) =>
     toolOf(message) === 'search' ? wrong : asRecorded(message),
   )

@@ -103,7 +103,7 @@ test.each([
   expect(reportOf([step({ duration: 1 }), ...others], facts).summary.verdict).toBe(verdict)
 })
 
-test('a run that sent nothing has shown nothing', () => {
+test('a run that sent nothing is incomplete', () => {
   const skipped = step({ state: 'skipped', sentAt: undefined, why: 'left out' })
   expect(reportOf([skipped], facts).summary.verdict).toBe('incomplete')
   expect(reportOf([], facts).summary.verdict).toBe('incomplete')

@@ -71,7 +71,7 @@ test('a message is left out by hand, and the run goes on to the next', async () 
   ])
 })
 
-test('a stepped run goes on by itself from where it is told to', async () => {
+test('a stepped run continues without stops after goOn', async () => {
   const { shown, states } = await stepped(
     (stop) => stop.next(),
     (stop) => stop.goOn(),
@@ -91,7 +91,7 @@ test('a stepped run that is left sends nothing more, and is not complete', async
   ])
 })
 
-test('a signal ends a stepped run that waits for somebody', async () => {
+test('a signal ends a stepped run that waits for a decision', async () => {
   const stop = new AbortController()
   const run = replay(TAPE, { ...server(), timing: { kind: 'stepped' }, signal: stop.signal })
   for await (const _ of run.stops) stop.abort()

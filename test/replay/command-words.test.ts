@@ -68,7 +68,7 @@ test('what another answer on the tape does not settle is not accepted', async ()
   expect(readFileSync(tape, 'utf8')).toBe(before)
 })
 
-test('where nothing is compared there is no verdict', async () => {
+test('without validation there is no verdict', async () => {
   const args = ['--no-validate', '--allow-writes', '--', ...fixtureServer('orders', 'value')]
   const { code, out } = await reelay('replay', recorded, ...args)
   expect([code, out.trimEnd().split('\n').at(-1)]).toEqual([

@@ -90,7 +90,7 @@ describe.each(SUBJECTS)(
       expect(report.summary).toMatchObject({ verdict: 'pass', held: 0, unbound: 0, successRate: 1 })
     })
 
-    test('what may write is held back until it is allowed', async () => {
+    test('calls that may write are held back until they are allowed', async () => {
       const report = await verified({ allowWrites: false })
       expect(report.summary.held).toBeGreaterThan(0)
       expect(report.steps.filter(({ state, sent }) => state === 'held' && sent !== undefined)).toEqual([])

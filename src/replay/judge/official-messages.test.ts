@@ -49,7 +49,7 @@ test.each<[string, readonly object[], readonly object[]]>([
   expect((await played(recorded, live)).summary.verdict).toBe('pass')
 })
 
-test('what was broken when it was recorded is told once, and with always it is a failure', async () => {
+test('a violation that was already recorded is noted once, and with always it is a failure', async () => {
   const { notes } = await played([BROKEN_LOG], [BROKEN_LOG, BROKEN_LOG])
   expect(notes).toEqual([
     'notifications/message of the server: params.level must be equal to one of the allowed values, as it was when it was recorded (official schema)',

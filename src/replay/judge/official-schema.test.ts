@@ -30,7 +30,7 @@ test.each(SCHEMA_REVISIONS)('the revision %s is judged by the official schema of
   expect(answerValidators['ListToolsResult']?.({ tools: 5 })).toBe(false)
 })
 
-test('an answer that breaks the official schema, where the recorded one did not, is found in its own words', async () => {
+test('an answer that breaks the official schema, although the recorded one did not, is found with the error of the schema', async () => {
   const report = await played(GOOD, BROKEN)
   expect(report.steps.at(-1)?.findings.filter(({ layer }) => layer === 'schema')).toEqual([
     {
@@ -67,7 +67,7 @@ test.each<[string, object, readonly string[]]>([
   expect(schemaLines(await played(GOOD, live))).toEqual(found)
 })
 
-test('what was broken when it was recorded is a note, told once, and no failure', async () => {
+test('an answer that already broke the schema when it was recorded is one note and not a failure', async () => {
   const twice = [...call(1, BROKEN), ...call(2, BROKEN)]
   const live = { content: [{ type: 'text', text: 6 }] }
   const report = await replay(tapeOf(...HANDSHAKE, ...twice), answering(live)).report
@@ -77,26 +77,26 @@ test('what was broken when it was recorded is a note, told once, and no failure'
   ])
 })
 
-test('that it was broken all along is told of an answer with the recorded bytes, too', async () => {
+test('an old violation is also noted for an answer with the recorded bytes', async () => {
   const { notes, summary } = await played(BROKEN, BROKEN)
   expect(notes).toHaveLength(1)
   expect(summary.verdict).toBe('pass')
 })
 
-test('what was broken under another name or in another place is the same', async () => {
+test('the same violation under another name or in another place is not new', async () => {
   const recorded = { content: [{ type: 'text', text: 'a' }, BROKEN.content[0]] }
   const report = await played(recorded, BROKEN)
   expect(schemaLines(report)).toEqual([])
   expect(report.notes).toHaveLength(1)
 })
 
-test('what is broken anew is found beside what was broken all along', async () => {
+test('a new violation is found beside an old one', async () => {
   const report = await played(BROKEN, { ...BROKEN, isError: 'no' })
   expect(schemaLines(report)).toEqual(['result.isError must be boolean'])
   expect(report.notes).toHaveLength(1)
 })
 
-test('always: what was broken when it was recorded is a failure', async () => {
+test('always: a violation that was already recorded is a failure', async () => {
   const report = await played(BROKEN, BROKEN, { officialSchema: 'always' })
   expect(schemaLines(report)).toEqual(['result.content[0].text must be string'])
   expect(report.summary.verdict).toBe('fail')
@@ -140,7 +140,7 @@ test.each(['2024-10-07', '2099-01-01', 'constructor', '__proto__', '../../packag
   },
 )
 
-test('an error is judged, too', async () => {
+test('errors are compared too', async () => {
   const error = { code: -32_602, message: 'no such thing' }
   const recorded = [client(callOf(1, 'search', {})), server({ id: 1, error })]
   const live = liveServer(() => ({ error: { code: -32_602, message: 7 } }))

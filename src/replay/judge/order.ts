@@ -20,7 +20,7 @@ function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding
     ),
   ]
   if (lost.length + added.length > 0 || expected.join() === actual.join()) return findings
-  return [{ ...found('it comes in another order'), expected, actual }]
+  return [{ ...found('the messages before the answer come in another order'), expected, actual }]
 }
 
 const PROGRESS = 'progress'

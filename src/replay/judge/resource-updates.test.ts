@@ -10,7 +10,7 @@ import type { StepFinding } from '../steps/step.ts'
 test.each<[string, readonly Said[]]>([
   ['the next request', [...call(2, 'search', {}, 'x')]],
   ['the end of the run', []],
-])('word of a change of another resource is found, before %s', async (_, further) => {
+])('an update of another resource than recorded is found, before %s', async (_, further) => {
   const tape = tapeOf(...HANDSHAKE, ...call(1, 'search', {}, 'x'), updated('file:///a'), ...further)
   const { summary, steps } = await played(tape, ['file:///b'])
   expect(summary.verdict).toBe('fail')

@@ -7,7 +7,7 @@ import type { ReplayReport } from '../report.ts'
 
 const ANSWER = { result: { content: [{ type: 'text', text: 'milk' }] } }
 
-test('a question that the server asks in other words is found, though the answer is as recorded', async () => {
+test('a changed request of the server is found, although the answer is as recorded', async () => {
   const { steps, summary } = await played(['May I?'], ['Shall I?'])
   expect(summary.verdict).toBe('fail')
   expect(steps.flatMap(({ findings }) => findings)).toMatchObject([
@@ -22,7 +22,7 @@ test('a question that the server asks in other words is found, though the answer
   ])
 })
 
-test('of two questions the one that changed is found', async () => {
+test('of two requests of the server the changed one is found', async () => {
   const { steps } = await played(['May I?', 'Sure?'], ['May I?', 'Really?'])
   expect(steps.flatMap(({ findings }) => findings)).toMatchObject([{ expected: 'Sure?', actual: 'Really?' }])
 })
@@ -35,7 +35,7 @@ test.each<[string, readonly string[], readonly string[], Partial<ReplayOptions>]
   expect((await played(recorded, live, options)).summary.verdict).toBe('pass')
 })
 
-test('a question that is new is found once', async () => {
+test('a new request of the server is found once', async () => {
   const { steps } = await played([], ['May I?'])
   expect(steps.flatMap(({ findings }) => findings)).toMatchObject([
     { layer: 'order', message: 'the request elicitation/create is new' },

@@ -18,13 +18,13 @@ const LOST: StepFinding = {
   message: 'notifications/tools/list_changed of the server no longer comes after this',
 }
 
-test('what the server had told after the last request and tells no more is a warning', async () => {
+test('a notification after the last request that no longer comes is a warning', async () => {
   const { summary, steps } = await played(() => {})
   expect(steps.map(({ findings }) => findings)).toEqual([[], [], [], [LOST]])
   expect(summary).toMatchObject({ verdict: 'pass', sent: 2 })
 })
 
-test('with strict it is a failure, and where nothing is compared it is not looked for', async () => {
+test('with strict a missing notification is an error, and without validation it is not checked', async () => {
   const strict = await played(() => {}, { strict: true })
   expect(strict.summary.verdict).toBe('fail')
   const lax = await played(() => {}, { validate: false })
@@ -51,7 +51,7 @@ test('a run that is interrupted meanwhile does not wait for it, and does not mis
   expect(steps.at(-1)).toMatchObject({ state: 'done', findings: [] })
 })
 
-test('a failed step at which the run pauses is told of at once, though something may still come after it', async () => {
+test('a failed step at which the run pauses is reported at once, although notifications may still follow it', async () => {
   const two = tapeOf(
     ...on(1, [...HANDSHAKE, ...call(1, 'search', {}, 'something else'), server(CHANGED)]),
     ...on(2, [...HANDSHAKE, ...call(1, 'count', {}, 'one')]),

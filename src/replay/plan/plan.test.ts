@@ -55,7 +55,7 @@ test.each<[string, Partial<MessageSelection>, readonly string[]]>([
   expect(names).toEqual(sent)
 })
 
-test('what is left out says why', () => {
+test('a message that is left out has a reason', () => {
   const left = { exclude: ['tools/*'], from: 9, skipNotifications: true }
   const plan = [...planMessages(turnStoreOf(tape.turns), left, new Map())]
   expect(plan.map(({ fate }) => (fate.kind === 'send' ? 'sent' : fate.why))).toEqual([

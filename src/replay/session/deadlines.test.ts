@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Deadlines } from './deadlines.ts'
 
-test('each is over at its own time, the shortest first, whatever the order they came in', async () => {
+test('each item expires at its own time, the earliest first, in whatever order they were added', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
     const watch = watched((name, after) => {
@@ -15,7 +15,7 @@ test('each is over at its own time, the shortest first, whatever the order they 
   expect(over).toEqual(['short after 5', 'middle after 30', 'long after 60'])
 })
 
-test('what ended in time is not over later, and what may take for ever never is', async () => {
+test('an item that was removed in time does not expire, and neither does one without a deadline', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
     const watch = watched((name) => {
@@ -30,7 +30,7 @@ test('what ended in time is not over later, and what may take for ever never is'
   expect(over).toEqual(['last'])
 })
 
-test('one that is added when another is over is watched too', async () => {
+test('an item that is added while another expires is watched too', async () => {
   const over: string[] = []
   await new Promise<void>((resolve) => {
     const watch = watched((name) => {

@@ -64,7 +64,7 @@ test('a second answer, an answer to nothing and what is no message are noted, ea
   expect(summary.verdict).toBe('pass')
 })
 
-test('a server that asks the same thousands of times is told of in one line', async () => {
+test('thousands of equal requests of a server are reported in one line', async () => {
   const ask = '{"jsonrpc":"2.0","id":"q","method":"roots/list"}'
   const asks = Array.from({ length: 5000 }, () => ask)
   const { steps, notes } = await played(

@@ -19,7 +19,7 @@ test('every percentile lies within two percent of the exact one, and none beyond
   )
 })
 
-test('two halves that are merged say what the whole says', () => {
+test('two merged histograms return the same as one with all durations', () => {
   const [whole, half, other] = [new Histogram(), new Histogram(), new Histogram()]
   for (let value = 1; value <= 1000; value++) {
     whole.add(value)
@@ -35,6 +35,6 @@ test('two halves that are merged say what the whole says', () => {
   ])
 })
 
-test('nothing measured is nothing said', () => {
+test('an empty histogram returns 0', () => {
   expect([new Histogram().mean, new Histogram().percentile(0.5)]).toEqual([0, 0])
 })
