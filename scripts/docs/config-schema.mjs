@@ -214,7 +214,7 @@ const DEFINITIONS = {
   ),
   onePath: { anyOf: [ref('jsonPath'), required({ path: ref('jsonPath') }, 'path')] },
   address: {
-    description: 'Where to listen: a port, host:port, or true for a free port of 127.0.0.1.',
+    description: 'Where to listen: a port, host:port, or true for a free port on 127.0.0.1.',
     anyOf: [{ const: true }, { type: 'integer', minimum: 0, maximum: 65535 }, ref('text')],
   },
   serve: {

@@ -23,7 +23,7 @@ interface ImportFlags {
 
 export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   name: 'import',
-  help: 'Convert the recording of another tool to a tape',
+  help: 'Convert a recording from another tool to a tape',
   arguments: { '<file>': 'Path of the recording' },
   options: {
     format: option(
@@ -36,14 +36,9 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
       default: 'the name of the file',
     }),
     server: option('--server <name>', textValue, 'Name the server on the tape', { default: 'imported' }),
-    redact: option(
-      '--no-redact',
-      switchOff,
-      'Write secrets to the tape as they are, instead of placeholders',
-      {
-        conflicts: ['vault'],
-      },
-    ),
+    redact: option('--no-redact', switchOff, 'Write secrets to the tape unchanged, instead of placeholders', {
+      conflicts: ['vault'],
+    }),
     vault: vaultOption,
   },
   run: async ([path = ''], { format, output, server = 'imported', redact, vault }) => {

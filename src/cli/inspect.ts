@@ -40,13 +40,13 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     bindings: option(
       '--bindings',
       switchOn,
-      'Show the values that the server created and the client sent back',
+      'Show the values that the server generated and the client sent back',
       { conflicts: ['bindingsFile', 'faults'] },
     ),
     bindingsFile: option(
       '--bindings-file',
       switchOn,
-      'Print the bindings as YAML, for a bindings file beside the tape',
+      'Print the bindings as YAML, for a bindings file next to the tape',
       { conflicts: ['json', 'faults'] },
     ),
     faults: option(

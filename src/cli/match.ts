@@ -30,7 +30,7 @@ const SCOPE_OPTIONS: OptionTable<MatchRuleScope> = {
 
 export const matchCommand: CommandDefinition = {
   name: 'match',
-  help: 'Manage the matching rules that are stored beside a tape',
+  help: 'Manage the matching rules stored next to a tape',
   options: {},
   commands: [
     defineCommand<AddFlags>({
@@ -49,7 +49,7 @@ export const matchCommand: CommandDefinition = {
     }),
     defineCommand<{ json?: true; server?: string }>({
       name: 'list',
-      help: 'List the rules beside a tape',
+      help: 'List the rules stored next to a tape',
       arguments: TAPE_ARGUMENT,
       options: { server: serverFilter('Show only rules that apply to these servers'), json: jsonOption },
       run: ([tape = ''], flags) => list(tape, flags),
@@ -57,7 +57,10 @@ export const matchCommand: CommandDefinition = {
     defineCommand<MatchRuleScope>({
       name: 'remove',
       help: 'Remove the rules for these paths',
-      arguments: { ...TAPE_ARGUMENT, '<path...>': 'Path as in the rule' },
+      arguments: {
+        ...TAPE_ARGUMENT,
+        '<path...>': 'Path of the rules to remove, as shown by reelay match list',
+      },
       options: SCOPE_OPTIONS,
       run: ([tape = '', ...paths], flags) => remove(tape, paths, flags),
     }),

@@ -9,7 +9,7 @@ import { ignoreClosedOutput } from './output/print.ts'
 export async function runProgram(argv: readonly string[], groups: CommandGroups): Promise<void> {
   ignoreClosedOutput()
   const program = configure(new Command('reelay'), 'Options:')
-    .description('Record MCP sessions, serve them as a server and replay them as a client')
+    .description('Record MCP sessions, serve them to clients and replay them against servers')
     .version(VERSION, '-V, --version', 'Show the version')
     .showSuggestionAfterError()
     .addHelpCommand(helpCommand().helpGroup('Get started:'))

@@ -22,14 +22,14 @@ interface RunFlags extends LabelFlags {
 
 export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   name: 'run',
-  help: 'Run a Node program and record, or replay, the MCP servers that it uses',
+  help: 'Run a Node program and record or replay the MCP servers that it uses',
   usage: '(--record | --replay) <tape> [options] -- <command…>',
   arguments: { '<command...>': 'The program and its arguments, after --' },
   options: {
     record: option('--record <tape>', textValue, 'Record to a tape with this name or path', {
       conflicts: ['replay'],
     }),
-    replay: option('--replay <tape>', textValue, 'Replay the servers from this tape, without starting any'),
+    replay: option('--replay <tape>', textValue, 'Replay the servers from this tape, without starting them'),
     server: serverFilter('Record or replay only these servers'),
     vault: { ...vaultOption, needs: { record: true } },
     ...LABEL_OPTIONS,

@@ -12,7 +12,7 @@ import { redactTapeForOutput } from './output/redact-output.ts'
 
 export const tailCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'tail',
-  help: 'Show the exchanges of a tape as they complete, while it is being recorded',
+  help: 'Follow a tape while it is being recorded',
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),

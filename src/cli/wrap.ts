@@ -25,7 +25,7 @@ interface WrapFlags {
 const SERVER_ARGUMENT = { '[server...]': 'Names of the servers in the config' } as const
 
 const WRAP_OPTIONS: OptionTable<WrapFlags> = {
-  all: option('--all', switchOn, 'Change every server'),
+  all: option('--all', switchOn, 'Change every server in the config'),
   client: option(
     '--client <name>',
     textValue,

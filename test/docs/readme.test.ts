@@ -62,7 +62,7 @@ test('every command that the README names has its own help', async () => {
 })
 
 function pastedSession(): string {
-  const section = readFileSync('README.md', 'utf8').split('## A session to paste')[1] ?? ''
+  const section = readFileSync('README.md', 'utf8').split('## Quick start')[1] ?? ''
   return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
 }
 

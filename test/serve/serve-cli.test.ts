@@ -411,7 +411,7 @@ test('reelay serve --help names its options', () => {
                               CI)
 
     Comparison:
-      --match <strategy>      Match requests with recorded ones by this strategy:
+      --match <strategy>      Match live requests to recorded ones with this strategy:
                               method-and-params, exact, method, subset, sequential
                               (default: method-and-params)
       --ignore <path>         Do not compare the value at this path, e.g.

@@ -35,13 +35,13 @@ export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live s
 export const serverOption: OptionRow<string> = option(
   '--server <filter>',
   textValue,
-  'Select a server of a tape that has several, by name; * matches any characters',
+  'Select a server by name if the tape has several; * matches any characters',
 )
 
 export const seedOption: OptionRow<number> = option(
   '--seed',
   seedValue,
-  'Set the seed for everything random; the same seed gives the same run',
+  'Use this seed for all random choices; the same seed gives the same run',
 )
 
 /** Converts the spellings of a pace to those that all commands use: `none` and `recorded`. */
@@ -71,12 +71,12 @@ export const SECRET_OPTIONS: OptionTable<SecretFlags> = inGroup('Secrets', {
   secret: option(
     '--secret <variables>',
     nameList,
-    'Use the values of these environment variables in place of the placeholders on the tape (repeatable)',
+    'Replace placeholders on the tape with the values of these environment variables (repeatable)',
   ),
   secrets: option(
     '--secrets',
     fileValue,
-    'Use the values in this file: a vault, or NAME=value lines in a file that only you can read',
+    'Replace placeholders with the values in this file: a vault, or NAME=value lines; only you may have access to it',
   ),
 })
 

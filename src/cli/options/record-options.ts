@@ -82,28 +82,28 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     url: option(
       '--url <url>',
       textValue,
-      'Record the server at this URL through a proxy, instead of a server command',
+      'Record the server at this URL; clients connect to Reelay instead',
       { conflicts: ['urlEnv', 'forward'] },
     ),
     urlEnv: option(
       '--url-env',
       urlFromVariable,
-      'Read the URL from an environment variable, for a URL that contains a secret',
+      'Read the URL from this environment variable, e.g. because it contains a secret',
       { conflicts: ['forward'] },
     ),
     bridge: option(
       '--bridge',
       switchOn,
-      'Speak stdio to the client and HTTP to the server at --url, instead of listening',
+      'Use stdio for the client and HTTP for the server at --url, for clients that start commands',
       { needs: { url: true, urlEnv: true }, conflicts: ['listen'] },
     ),
     forward: option(
       '--forward',
       switchOn,
-      'Start a forward proxy and the client command, and record every server that the client uses',
+      'Start a forward proxy and the client command; record every server that the client uses',
     ),
-    listen: option('--listen', listenValue, 'Listen on this address for clients of the proxy', {
-      default: 'a free port of 127.0.0.1',
+    listen: option('--listen', listenValue, 'Listen for clients on this address', {
+      default: 'a free port on 127.0.0.1',
       needs: { url: true, urlEnv: true, forward: true },
     }),
     header: option(
@@ -115,7 +115,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     headerEnv: option(
       '--header-env',
       headerFromVariable,
-      'Add a header with the value of an environment variable; append ? if the variable may be missing (repeatable)',
+      'Add a header with the value of this environment variable; append ? if it may be unset (repeatable)',
       { needs: { url: true, urlEnv: true } },
     ),
   }),
@@ -133,12 +133,12 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
   ...inGroup('Limits', {
     only: option('--only <methods>', nameList, 'Record only these methods, e.g. tools/call,resources/*'),
     skip: option('--skip <methods>', nameList, 'Do not record these methods'),
-    maxSize: option('--max-size <MiB>', countValue(), 'Stop recording when the tape has this size'),
+    maxSize: option('--max-size <MiB>', countValue(), 'Stop recording when the tape reaches this size'),
     maxMessages: option('--max-messages', countValue(), 'Stop recording after this many messages'),
     idle: option(
       '--idle <seconds>',
       durationValue('s', 1),
-      'Stop recording after this time without a message',
+      'Stop recording if there is no message for this long',
     ),
     rotate: option('--rotate', switchOn, 'Start a new tape at a limit instead of stopping', {
       needs: { maxSize: true, maxMessages: true, idle: true },
@@ -146,31 +146,26 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     maxLine: option(
       '--max-line <MiB>',
       countValue(HARD_MAX_LINE_BYTES / MIB),
-      'Record messages up to this size completely',
+      'Record messages up to this size in full, and only the beginning of longer ones',
       { default: String(DEFAULT_MAX_LINE_BYTES / MIB) },
     ),
     cut: option(
       '--cut <KiB>',
       countValue(),
-      'Record only the beginning of longer messages; such responses cannot be served',
+      'Record only the beginning of messages longer than this; cut responses cannot be served',
       { default: 'off' },
     ),
     pending: option(
       '--pending <seconds>',
       durationValue('s', 1),
-      'Report requests that have had no response for this time',
+      'Report requests that wait longer than this for a response',
     ),
   }),
   ...inGroup('Secrets', {
-    redact: option(
-      '--no-redact',
-      switchOff,
-      'Write secrets to the tape as they are, instead of placeholders',
-      {
-        conflicts: ['redactEmail', 'vault'],
-      },
-    ),
-    redactEmail: option('--redact-email', switchOn, 'Replace e-mail addresses with placeholders too'),
+    redact: option('--no-redact', switchOff, 'Write secrets to the tape unchanged, instead of placeholders', {
+      conflicts: ['redactEmail', 'vault'],
+    }),
+    redactEmail: option('--redact-email', switchOn, 'Also replace e-mail addresses with placeholders'),
     vault: vaultOption,
   }),
   ...inGroup('Output', {

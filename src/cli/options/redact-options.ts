@@ -65,13 +65,13 @@ export const REDACTION_OPTIONS: OptionTable<RedactionFlags> = {
     rule: option(
       '--rule',
       patterns,
-      'Replace whatever this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
+      'Replace everything that this regular expression matches, e.g. /acme-\\d{6}/ (repeatable)',
       { config: 'redaction.rules' },
     ),
     field: option(
       '--field <name>',
       listOf(textValue),
-      'Treat the values of members with this name as secrets (repeatable)',
+      'Treat the values of fields with this name as secrets (repeatable)',
       { config: 'redaction.fields' },
     ),
     allow: option(
@@ -85,7 +85,7 @@ export const REDACTION_OPTIONS: OptionTable<RedactionFlags> = {
     off: option('--off', listOf(ruleName), 'Turn off a built-in rule (repeatable)', {
       config: 'redaction.off',
     }),
-    email: option('--email', switchOn, 'Replace e-mail addresses with placeholders too', {
+    email: option('--email', switchOn, 'Also replace e-mail addresses with placeholders', {
       config: 'redaction.email',
     }),
   }),

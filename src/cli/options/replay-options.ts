@@ -120,13 +120,13 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     timeout: option(
       '--timeout',
       durationValue(),
-      'Wait at most this long for each response; a number alone is milliseconds',
+      'Wait at most this long for each response; a plain number is in milliseconds',
       { config: 'replay.defaults.timeout', default: `${DEFAULT_TIMEOUT / 1000}s` },
     ),
     sse: option(
       '--sse',
       switchOn,
-      'Use the HTTP+SSE transport of 2024-11-05; by default, it is tried only if a POST is rejected',
+      'Use the HTTP+SSE transport of 2024-11-05 from the start, not only after a rejected POST',
       { needs: { url: true } },
     ),
   }),
@@ -135,7 +135,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     handshake: option(
       '--handshake <kind>',
       choiceOf('own', 'recorded', 'none'),
-      'Start the session with a new handshake (own), the recorded one, or none',
+      'Send a new handshake (own), the recorded one, or none',
       { default: 'own' },
     ),
     include: option(
@@ -144,28 +144,36 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
       'Send only these methods or tools, e.g. tools/call:search; * matches any characters (repeatable)',
     ),
     exclude: option('--exclude <methods>', nameList, 'Do not send these methods or tools (repeatable)'),
-    from: option('--from', durationValue(), 'Skip messages that were sent before this time on the tape'),
-    to: option('--to', durationValue(), 'Skip messages that were sent after this time on the tape'),
+    from: option(
+      '--from',
+      durationValue(),
+      'Skip messages that were recorded before this time, counted from the start of the tape',
+    ),
+    to: option(
+      '--to',
+      durationValue(),
+      'Skip messages that were recorded after this time, counted from the start of the tape',
+    ),
     skipNotifications: option('--skip-notifications', switchOn, 'Do not send notifications'),
-    skipErrors: option('--skip-errors', switchOn, 'Do not send requests that were answered with an error'),
+    skipErrors: option('--skip-errors', switchOn, 'Do not send requests whose recorded response is an error'),
   }),
   ...inGroup('Timing and order', {
     timing: option(
       '--pace',
       replayPace,
-      'Send messages at this pace: none (at once), recorded, a factor such as x2, a delay such as 100ms, a rate such as 50rps, or stepped (one at a time, each confirmed at the terminal)',
+      'Send messages at this pace: none (no delays), recorded, a factor such as x2, a delay such as 100ms, a rate such as 50rps, or stepped (confirm each message at the terminal)',
       { config: 'replay.defaults.speed', default: 'none' },
     ),
     maxConcurrent: option(
       '--max-concurrent',
       countValue(),
-      'Limit how many requests wait for a response at the same time',
+      'Limit how many requests are open at the same time',
       { config: 'replay.performance.maxConcurrent' },
     ),
     bufferSize: {
       type: countValue(),
       config: 'replay.performance.bufferSize',
-      help: 'Stop sending while this many results wait to be read',
+      help: 'Stop sending while this many results are unread',
     },
     order: option(
       '--order <order>',
@@ -194,7 +202,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     rules: option(
       '--set',
       transformRules,
-      'Send another value, e.g. tools/call:$.arguments.q=milk (repeatable)',
+      'Change a value before sending, e.g. tools/call:$.arguments.q=milk (repeatable)',
       { config: 'replay.transformations' },
     ),
     transformIds: option('--keep-ids', switchOff, 'Send the recorded request ids instead of new ones', {
@@ -209,13 +217,13 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     correlate: option(
       '--no-correlate',
       switchOff,
-      'Send recorded values unchanged, even where the live server returns other ones',
+      'Send recorded ids, cursors and handles, instead of those that the live server returns',
       { conflicts: ['bindings'] },
     ),
     bindings: option(
       '--bindings',
       fileValue,
-      'Read bindings from this file instead of the one beside the tape',
+      'Read bindings from this file instead of the one next to the tape',
     ),
   }),
   ...inGroup('Comparison', {
@@ -235,7 +243,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     ignoreFields: option(
       '--ignore-field',
       nameList,
-      'Do not compare members with these names, anywhere in a response (repeatable)',
+      'Do not compare fields with these names, anywhere in a response (repeatable)',
       { config: 'replay.validation.ignoreFields' },
     ),
     ignore: option(
@@ -247,7 +255,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     unordered: option(
       '--unordered',
       listOf(responsePath),
-      'Compare the list at this path without regard to order (repeatable)',
+      'Ignore the order of the list at this path (repeatable)',
       { config: 'replay.validation.unordered' },
     ),
     numeric: option('--tolerance', tolerance, 'Accept numbers that differ by up to this percentage, e.g. 5', {
@@ -256,13 +264,13 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     slower: option(
       '--slower',
       durationValue(),
-      'Report responses that are slower than recorded by more than this time',
+      'Report responses that take longer than recorded by more than this',
       { config: ['replay.validation.tolerance.timing', 'replay.tolerance.timing'] },
     ),
     validation: {
       type: validationRules,
       config: 'replay.validation.rules',
-      help: 'Compare some responses in another way',
+      help: 'Add rules for comparing responses',
     },
     baseline: option(
       '--baseline <tape>',
@@ -280,7 +288,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     onError: option(
       '--on-error <action>',
       choiceOf('continue', 'pause', 'stop', 'retry'),
-      'Continue, pause or stop after a failed step, or send requests without a response again (retry)',
+      'Continue, pause or stop after a failed step; retry resends requests that got no response',
       { config: 'replay.errorHandling.strategy', default: 'continue' },
     ),
     maxRetries: option('--retries', numberValue(), 'Retry a request at most this many times', {
@@ -295,18 +303,18 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     inject: option(
       '--inject <probability>',
       numberValue(1),
-      'Make requests fail with this probability, from 0 to 1, instead of sending them',
+      'Make requests fail with this probability (0 to 1) instead of sending them',
     ),
     injectErrors: option(
       '--inject-errors',
       injectedErrors,
-      'Make them fail with these faults: timeout, disconnect, malformed',
+      'Use these faults for --inject: timeout, disconnect, malformed',
       { default: 'all', needs: { inject: true } },
     ),
     onAsk: option(
       '--on-ask <action>',
       choiceOf('decline', 'fail', 'ask'),
-      'Decline server requests that were not recorded, answer them with an error, or ask at the terminal',
+      'Decline server requests that were not recorded, answer them with an error (fail), or ask at the terminal',
       { default: 'decline' },
     ),
   }),
@@ -328,7 +336,7 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
     dryRun: option(
       '--dry-run',
       switchOn,
-      'Show which messages would be sent and why others would not, without starting anything',
+      'Show which messages would be sent, and why others would not; start nothing',
       { conflicts: ['report', 'output', 'results', 'record', 'update', 'watch'] },
     ),
     report: option(
@@ -355,10 +363,10 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
   update: option(
     '--update',
     switchOn,
-    'Replace recorded responses that differ with the live ones, and list them',
+    'Replace recorded responses that differ with the live ones and list the changes',
     { group: 'Output' },
   ),
-  watch: option('--watch', switchOn, 'Run again whenever the files of the server change', {
+  watch: option('--watch', switchOn, 'Run again whenever a file of the server changes', {
     group: 'Output',
   }),
 }

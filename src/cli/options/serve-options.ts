@@ -96,17 +96,17 @@ export const clockTime: ValueType<ClockFlag> = {
 
 export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
   ...inGroup('Transport', {
-    stdio: option('--stdio', switchOn, 'Serve on stdin and stdout, which is the default', {
+    stdio: option('--stdio', switchOn, 'Serve over stdio (the default)', {
       conflicts: ['http', 'sse'],
     }),
     http: option('--http', listenOn('--http'), 'Serve over Streamable HTTP', {
-      default: 'a free port of 127.0.0.1',
+      default: 'a free port on 127.0.0.1',
     }),
     sse: option(
       '--sse',
       listenOn('--sse'),
       'Serve over HTTP+SSE, the transport of revision 2024-11-05; can be combined with --http',
-      { default: 'a free port of 127.0.0.1' },
+      { default: 'a free port on 127.0.0.1' },
     ),
   }),
   ...inGroup('Tape', {
@@ -123,7 +123,7 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     mode: option(
       '--mode <mode>',
       choiceOf(...LIVE_MODES),
-      'Record the live server if there is no tape (once), record new requests (new-episodes), never record, or record every time (all)',
+      'Record the live server if there is no tape yet (once), for requests that are not on the tape (new-episodes), never (none), or on every run (all)',
       { default: 'once with a live server, none in CI' },
     ),
   }),
@@ -131,13 +131,13 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     match: option(
       '--match',
       strategy,
-      `Match requests with recorded ones by this strategy: ${STRATEGIES.map(({ name }) => name).join(', ')}`,
+      `Match live requests to recorded ones with this strategy: ${STRATEGIES.map(({ name }) => name).join(', ')}`,
       { config: 'match.strategy', default: STRATEGIES[0]?.name ?? '' },
     ),
     rules: option(
       '--rule',
       listOf(checkedText('rule', parseMatchRule)),
-      "Compare a part of some requests in another way, e.g. 'tools/call search params.arguments.date relative-date' (repeatable)",
+      "Add a matching rule, e.g. 'tools/call search params.arguments.date relative-date' (repeatable)",
       { config: 'match.rules' },
     ),
     ignore: option(
@@ -148,29 +148,29 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     permissive: option(
       '--permissive',
       switchOn,
-      'Repeat the last response if a request is sent more often than it was recorded',
+      'Repeat the last response if a request comes more often than recorded',
     ),
   }),
   ...inGroup('Timing and order', {
     pace: option(
       '--pace',
       servePace,
-      'Keep the recorded timing: none, recorded, or a factor such as x2 for twice as fast',
+      'Send responses at this pace: none (no delays), recorded, or a factor such as x2 for twice as fast',
       { default: 'none' },
     ),
-    paceCap: option('--pace-cap', durationValue(), 'Limit each wait that --pace causes, e.g. 2s', {
+    paceCap: option('--pace-cap', durationValue(), 'Limit each delay of --pace, e.g. 2s', {
       needs: { pace: true },
     }),
     order: option(
       '--order <order>',
       choiceOf('any', 'recorded'),
-      'Answer overlapping calls as they arrive, or in the recorded order',
+      'Answer parallel calls as they arrive (any) or in the recorded order',
       { default: 'any' },
     ),
     clock: option(
       '--clock',
       clockTime,
-      'Use a fixed time for comparing dates and for HTTP Date headers: recorded (the start of the tape) or a date',
+      'Use a fixed time for date comparisons and HTTP Date headers: recorded (the start of the tape) or a date',
       { default: 'the system clock' },
     ),
     seed: { ...seedOption, needs: { faults: true, http: true, sse: true } },
@@ -187,13 +187,13 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
     onClientAnswer: option(
       '--on-client-answer <policy>',
       choiceOf(...CLIENT_ANSWER_POLICIES),
-      'Report, fail on or ignore client responses that differ from the recorded ones',
+      'Report (note), reject (fail) or ignore client responses that differ from the recorded ones',
       { default: 'note' },
     ),
     leftovers: option(
       '--leftovers <policy>',
       choiceOf('fail', 'note'),
-      'Fail (exit code 1) if recorded requests were never sent, or only report them',
+      'Fail (exit code 1) or only report (note) if the client did not send all recorded requests',
       { default: 'fail' },
     ),
   }),

@@ -54,5 +54,5 @@ export function readLabels(flags: LabelFlags, env: NodeJS.ProcessEnv): TapeLabel
 export const vaultOption: OptionRow<string> = option(
   '--vault',
   fileValue,
-  'Add the real values behind the placeholders to this file, for replay --secrets',
+  'Append the real values of the placeholders to this file, for replay --secrets',
 )

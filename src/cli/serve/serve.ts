@@ -21,7 +21,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
   usage: '[options] [tape...] [-- <live server command…>]',
   arguments: {
     '[tape...]':
-      'Tape name, or path of a tape file; several over HTTP, each on its own port (default: the tapes in the project config)',
+      'Tape name, or path of a tape file; over HTTP you can give several, each on its own port (default: the tapes in the project config)',
   },
   options: SERVE_OPTIONS,
   common: ['http', 'server', 'url', 'header', 'onMiss', 'mode', 'match', 'ignore', 'pace', 'faults'],

@@ -5,7 +5,7 @@ import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-
 /** Shadow's `.agentlog`: calls as content-addressed records, written by its recorder and by `shadow import --format mcp`. */
 export const agentlogFormat: ImportFormat = {
   name: 'agentlog',
-  description: 'records of Shadow that contain tool calls',
+  description: 'Shadow logs that contain tool calls',
   matches: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
   read: readAgentlog,
 }

@@ -5,7 +5,7 @@ import type { RecordingSummary } from '../tape-log.ts'
 import { createUrlRecorder, addedHeadersOf, type RecordUrlOptions } from './url-recorder.ts'
 
 export interface RecordHttpOptions extends RecordUrlOptions {
-  /** The address to listen on; by default a free port of 127.0.0.1. */
+  /** The address to listen on; by default a free port on 127.0.0.1. */
   readonly listen?: { readonly host: string; readonly port: number }
 }
 
