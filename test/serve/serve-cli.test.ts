@@ -384,17 +384,17 @@ test('reelay serve --help names its options', () => {
     Serve a tape as an MCP server over stdio or HTTP
 
     Arguments:
-      tape                    Tape name, or path of a tape file; over HTTP several,
-                              each on its own port. Without one, the tapes in the
-                              project config
+      tape                    Tape name, or path of a tape file; over HTTP you can
+                              give several, each on its own port (default: the tapes
+                              in the project config)
 
     Transport:
-      --http [host:port]      Serve over Streamable HTTP (default: a free port of
+      --http [host:port]      Serve over Streamable HTTP (default: a free port on
                               127.0.0.1)
 
     Tape:
-      --server <filter>       Use this server of a tape that has several: its name,
-                              * matches any characters
+      --server <filter>       Select a server by name if the tape has several; *
+                              matches any characters
 
     Live server:
       --url <url>             Use the live server at this URL, instead of a command
@@ -404,22 +404,23 @@ test('reelay serve --help names its options', () => {
       --on-miss <action>      Answer requests that are not on the tape with an
                               error, or pass them to the live server (values: error,
                               passthrough; default: error)
-      --mode <mode>           Record the live server if there is no tape (once),
-                              record new requests (new-episodes), never record, or
-                              record every time (all) (values: once, new-episodes,
-                              none, all; default: once with a live server, none in
-                              CI)
+      --mode <mode>           Record the live server if there is no tape yet (once),
+                              for requests that are not on the tape (new-episodes),
+                              never (none), or on every run (all) (values: once,
+                              new-episodes, none, all; default: once with a live
+                              server, none in CI)
 
     Comparison:
-      --match <strategy>      Match live requests to recorded ones with this strategy:
-                              method-and-params, exact, method, subset, sequential
-                              (default: method-and-params)
+      --match <strategy>      Match live requests to recorded ones with this
+                              strategy: method-and-params, exact, method, subset,
+                              sequential (default: method-and-params)
       --ignore <path>         Do not compare the value at this path, e.g.
                               params.arguments.limit (repeatable)
 
     Timing and order:
-      --pace <pace>           Keep the recorded timing: none, recorded, or a factor
-                              such as x2 for twice as fast (default: none)
+      --pace <pace>           Send responses at this pace: none (no delays),
+                              recorded, or a factor such as x2 for twice as fast
+                              (default: none)
 
     Faults and overrides:
       --faults <file>         Inject the faults in this YAML or JSON file
