@@ -1,33 +1,22 @@
 // npm run bench [-- --rounds N] [case…]: every figure is a ratio taken in one interleaved run.
 import { rmSync } from 'node:fs'
 import { build, installWhenNeeded } from '../scripts/run.mjs'
-import { bindings } from './bindings.mjs'
-import { diff } from './diff.mjs'
-import { killRecorder } from './kill.mjs'
-import { match } from './match.mjs'
 import { scratch } from './measure.mjs'
-import { open } from './open.mjs'
-import { recordHttp } from './record-http.mjs'
-import { recordStdio } from './record-stdio.mjs'
-import { redact } from './redact.mjs'
-import { replayMemory } from './replay-memory.mjs'
-import { replayBench } from './replay.mjs'
-import { serve } from './serve.mjs'
-import { startUp } from './start-up.mjs'
 
+// Each case is loaded after the build, because it imports the built library.
 const CASES = {
-  'record-stdio': recordStdio,
-  'record-http': recordHttp,
-  replay: replayBench,
-  'replay-memory': replayMemory,
-  redact,
-  'start-up': startUp,
-  kill: killRecorder,
-  serve,
-  open,
-  match,
-  diff,
-  bindings,
+  'record-stdio': async () => (await import('./record-stdio.mjs')).recordStdio,
+  'record-http': async () => (await import('./record-http.mjs')).recordHttp,
+  replay: async () => (await import('./replay.mjs')).replayBench,
+  'replay-memory': async () => (await import('./replay-memory.mjs')).replayMemory,
+  redact: async () => (await import('./redact.mjs')).redact,
+  'start-up': async () => (await import('./start-up.mjs')).startUp,
+  kill: async () => (await import('./kill.mjs')).killRecorder,
+  serve: async () => (await import('./serve.mjs')).serve,
+  open: async () => (await import('./open.mjs')).open,
+  match: async () => (await import('./match.mjs')).match,
+  diff: async () => (await import('./diff.mjs')).diff,
+  bindings: async () => (await import('./bindings.mjs')).bindings,
 }
 
 const words = process.argv.slice(2)
@@ -43,7 +32,7 @@ if ((await build()) !== 0) process.exit(1)
 const met = []
 try {
   for (const name of words.length > 0 ? words : Object.keys(CASES))
-    met.push(...(await CASES[name]({ rounds })))
+    met.push(...(await (await CASES[name]())({ rounds })))
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
