@@ -30,7 +30,7 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
     ),
     server: serverFilter('Share only these servers'),
     ...REDACTION_OPTIONS,
-    vault: { ...vaultOption, help: `${vaultOption.help}; never give it away` },
+    vault: { ...vaultOption, help: `${vaultOption.help}; never share it` },
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, server, vault, ...flags }) => {

@@ -38,7 +38,7 @@ const WRAP_OPTIONS: OptionTable<WrapFlags> = {
 
 export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   name: 'wrap',
-  help: 'Put the recorder in front of servers in the config files of MCP clients',
+  help: 'Change the configs of MCP clients so that servers are recorded',
   arguments: SERVER_ARGUMENT,
   options: WRAP_OPTIONS,
   run: async (names, flags) => {
@@ -61,7 +61,7 @@ export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
 
 export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   name: 'unwrap',
-  help: 'Remove the recorder from the config files and restore the original text',
+  help: 'Restore the original configs of wrapped servers',
   arguments: SERVER_ARGUMENT,
   options: WRAP_OPTIONS,
   run: async (names, flags) => {

@@ -48,7 +48,7 @@ export const COMMON_OPTIONS: readonly string[] =
 
 export const replayCommand: CommandDefinition = {
   name: 'replay',
-  help: 'Replay the client of a tape against a live server and compare the responses',
+  help: 'Send the recorded requests to a live server and compare the responses',
   usage: '[options] <tape> -- <server command…>\n       reelay replay [options] <tape> --url <url>',
   arguments: REPLAY_ARGUMENTS,
   options: REPLAY_OPTIONS,
