@@ -4,10 +4,12 @@ import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
 import { tapeNotes } from './notes.ts'
 import { DEFAULT_TIMEOUT, type ReplayOptions } from './options.ts'
-import { type ReplayPlan, planMessages } from './plan/plan.ts'
+import { isSelected, type ReplayPlan, planMessages } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
+import { listBeforeCalls } from './plan/tool-safety.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
+import { EarlyRequests } from './send/early-requests.ts'
 import {
   Cancellations,
   sendAndJudge,
@@ -33,6 +35,8 @@ import {
 } from './values/carried-values.ts'
 import { bindingsOfPart } from './values/tape-bindings.ts'
 import { createJudges } from './judge/judges.ts'
+import type { Turn } from '../tape/turns.ts'
+import type { TransformRule } from './transform/rule.ts'
 
 /** A run: its steps as they are done, and the report at the end. */
 export interface Replay extends AsyncIterable<ReplayStep> {
@@ -146,13 +150,17 @@ interface PlayedRun {
 async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOptions): Promise<PlayedRun> {
   const { peer, now, controller, monitor, stops, log, correlate, timing = { kind: 'fast' } } = options
   // The server starts while the tape is searched for bindings.
-  const [tools, bindings] = await Promise.all([peer.tools(), correlate ?? bindingsOfPart(part, tape)])
+  const early = new EarlyRequests({ timeout: options.timeout, keepsIds: options.transformIds === false })
+  const [tools, bindings] = await Promise.all([
+    peer.tools(earlyToolList(part, options), early),
+    correlate ?? bindingsOfPart(part, tape),
+  ])
   const plan = planMessages(part.turns, options, tools)
   const values = createCarriedValues(plan, bindings)
   peer.use(values)
   log.setPlan(plan)
   const { started } = tape.header
-  const context = createSendContext(options, { part, plan, values, started: Date.parse(started) })
+  const context = createSendContext(options, { part, plan, values, early, started: Date.parse(started) })
   const judges = createJudges({ options, part, plan, peer, tools, values, started, now })
   const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
   const totals = new RunTotals()
@@ -189,13 +197,32 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   return { plan, values, bindings, totals }
 }
 
+/**
+ * The recorded requests for tools that can be sent before everything else, because the run sends them anyway and nothing that the
+ * client does before them changes the tools. A stepped run sends nothing unasked, and what a rule or fault changes is sent in its turn.
+ */
+function earlyToolList(part: ServerPart, options: PlayOptions): readonly Turn[] {
+  const { timing, rules = [], requestFaults: faults } = options
+  if (timing?.kind === 'stepped' || faults !== undefined || rules.some(mayChangeToolList)) return []
+  const pages = listBeforeCalls(part)
+  return pages.every((turn) => isSelected(turn, options)) ? pages : []
+}
+
+function mayChangeToolList({ when }: TransformRule): boolean {
+  return when.kind === 'method' ? when.equals === 'tools/list' : when.kind !== 'tool'
+}
+
 interface Sources extends Pick<PlayedRun, 'plan' | 'values'> {
+  readonly early: EarlyRequests
   readonly part: ServerPart
   /** When the recording started, in milliseconds since 1970. */
   readonly started: number
 }
 
-function createSendContext(options: PlayOptions, { part, plan, values, started }: Sources): SendContext {
+function createSendContext(
+  options: PlayOptions,
+  { part, plan, values, early, started }: Sources,
+): SendContext {
   const { peer, controller, timeout, now } = options
   return {
     peer,
@@ -207,6 +234,7 @@ function createSendContext(options: PlayOptions, { part, plan, values, started }
         })
       : undefined,
     cancellations: new Cancellations(plan.cancelled),
+    early,
     rules: options.rules ?? [],
     faults: options.requestFaults,
     timeShift: options.updateTimestamps === true ? (at) => Date.now() - (started + at) : undefined,

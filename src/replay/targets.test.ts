@@ -1,8 +1,10 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
+import { call, client, ENVELOPE, HANDSHAKE, type Said, server, tapeOf } from '../../test/support/tape-of.ts'
+import type { Tape } from '../store/file/read.ts'
 import { replayTransport } from '../serve/replay-transport.ts'
+import { member } from '../json/parse.ts'
 import { replay } from './replay.ts'
 import { transportTarget, urlTarget } from './targets.ts'
 
@@ -13,6 +15,48 @@ test('a served tape stands for the server, in memory', async () => {
   const { summary } = await replay(tape, { target, allowWrites: true }).report
   expect(summary).toMatchObject({ target: 'the tape itself', verdict: 'pass', sent: 1 })
 })
+
+test.each(['legacy', 'modern'] as const)(
+  'a tape of the %s era that lists tools verifies against itself: Reelay asks for them with the recorded requests',
+  async (era) => {
+    const listed = toolsTape(era)
+    const asked: string[] = []
+    const target = transportTarget(() => {
+      const transport = replayTransport(listed, { drift: 'ignore' })
+      const send = transport.send.bind(transport)
+      transport.send = (message) => {
+        asked.push(String(member(message, 'method')))
+        return send(message)
+      }
+      return transport
+    })
+    const { summary, steps } = await replay(listed, { target }).report
+    expect([...steps].flatMap(({ findings }) => findings)).toEqual([])
+    expect(summary).toMatchObject({ verdict: 'pass', sent: 4, held: 0 })
+    expect(asked.filter((method) => method === 'tools/list')).toHaveLength(2)
+  },
+)
+
+/** A session that reads a resource, lists its tools on two pages, and calls one of the second page. */
+function toolsTape(era: 'legacy' | 'modern'): Tape {
+  const meta = era === 'modern' ? { _meta: ENVELOPE } : {}
+  const tool = (name: string): object => ({
+    name,
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  })
+  const exchange = (id: number, method: string, params: object, result: object): readonly Said[] => [
+    client({ id, method, params: { ...params, ...meta } }),
+    server({ id, result: era === 'modern' ? { resultType: 'complete', ...result } : result }),
+  ]
+  return tapeOf(
+    ...(era === 'legacy' ? HANDSHAKE : []),
+    ...exchange(1, 'resources/read', { uri: 'a:b' }, { contents: [] }),
+    ...exchange(2, 'tools/list', {}, { tools: [tool('other')], nextCursor: 'page-2' }),
+    ...exchange(3, 'tools/list', { cursor: 'page-2' }, { tools: [tool('search')] }),
+    ...exchange(4, 'tools/call', { name: 'search', arguments: {} }, { content: [] }),
+  )
+}
 
 test('an endpoint gets the headers that were given, with every request', async () => {
   const { url, heads } = await endpoint()

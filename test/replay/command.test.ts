@@ -27,6 +27,14 @@ test('verify ends with 0 for a server that is as recorded, and with 1 for one th
   )
 })
 
+test('a tape verifies against its own serve', async () => {
+  const served = [process.execPath, REELAY, 'serve', recorded]
+  const { code, out, err } = await reelay('verify', recorded, '--allow-writes', '--', ...served)
+  expect(out).toMatch(/^4 sent, 2 skipped, 0 held back, 0 unbound; 0 of 4 responses not as recorded$/m)
+  expect(err).toMatch(/0 misses/)
+  expect(code).toBe(0)
+})
+
 test('what may write is held back and named, what needs it is not sent, and the exit code says that not all was', async () => {
   const { code, out } = await reelay('verify', recorded, '--', ...fixtureServer('orders'))
   expect(out).toMatch(/held +#\d+ +tools\/call create_order +the tool is not marked as read-only/)

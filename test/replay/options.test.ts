@@ -39,6 +39,20 @@ test('the config of the project sets a run, and the command line counts for more
   expect(without.err).not.toContain('settings from')
 })
 
+test.each(['validation: { enabled: false }', 'defaults: { validate_responses: false }'])(
+  'responses are not compared if the config says %s, and --validate counts for more',
+  async (setting) => {
+    const run = reelay(folderWith(`replay:\n  ${setting}\n`))
+    const changed = ['--allow-writes', '--repeat', '1', '--', ...fixtureServer('orders', 'value')]
+    const [off, on] = await Promise.all([
+      run('verify', recorded, ...changed),
+      run('verify', recorded, '--validate', ...changed),
+    ])
+    expect(off.out).toMatch(/^verdict: none, because no response was compared$/m)
+    expect([off.code, on.code]).toEqual([0, 1])
+  },
+)
+
 test('a config at another place is named, and a broken one ends with 2 and its line', async () => {
   const cwd = temporaryFolder()
   writeFileSync(join(cwd, 'other.yaml'), 'replay:\n  tolerance: { numeric: much }\n')

@@ -102,6 +102,14 @@ function handshakeReason(handshake: MessageSelection['handshake'] = 'own'): stri
   return handshake === 'own' ? 'Reelay does its own handshake' : 'the handshake is turned off'
 }
 
+/** Returns true if the options do not leave out the message of a turn. */
+export function isSelected(turn: Turn, options: MessageSelection): boolean {
+  const message = turn.trigger?.message
+  if (turn.trigger === undefined || (message?.kind !== 'request' && message?.kind !== 'notification'))
+    return false
+  return skipReason({ turn, message, tool: calledTool(message), at: turn.trigger.t }, options) === undefined
+}
+
 /** Returns why the options leave a message out; `undefined` if they do not. */
 function skipReason(
   { message, tool, at, turn }: Candidate,

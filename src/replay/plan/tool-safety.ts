@@ -1,7 +1,8 @@
+import { replaceValue } from '../../json/find-replace.ts'
 import { parseJson, member } from '../../json/parse.ts'
 import { classifyMessage, type Notification, type Request, META_KEYS } from '../../protocol/message.ts'
 import { turnsAtPlaces, type ServerPart } from './server-part.ts'
-import type { LiveSession } from '../session/live-session.ts'
+import type { CallEnd, LiveCall, LiveSession } from '../session/live-session.ts'
 import type { Turn } from '../../tape/turns.ts'
 
 export interface WritePermission {
@@ -53,15 +54,30 @@ function isReadOnly(tool: unknown): boolean {
   return member(member(tool, 'annotations'), 'readOnlyHint') === true
 }
 
+interface ToolsQuestion {
+  /** The `_meta` of Reelay's own requests. */
+  readonly envelope: unknown
+  readonly timeout: number
+  /** The recorded requests for the pages of the list that the run sends anyway; they take the place of Reelay's own. */
+  readonly recorded: readonly Turn[]
+  /** Sends a recorded request. */
+  readonly sendRecorded: (turn: Turn, text: string) => LiveCall
+}
+
 /** Asks the live server for its tools. */
 export async function fetchTools(
   session: LiveSession,
-  { envelope, timeout }: { envelope: unknown; timeout: number },
+  { envelope, timeout, recorded, sendRecorded }: ToolsQuestion,
 ): Promise<ToolDescriptions> {
   const tools = new Map<string, unknown>()
   let cursor: unknown
   for (let page = 0; page < MAX_PAGES; page++) {
-    const result = await fetchToolsPage(session, { cursor, envelope, timeout })
+    const turn = recorded[page]
+    const call =
+      turn === undefined
+        ? requestToolsPage(session, { cursor, envelope, timeout })
+        : sendRecorded(turn, withCursor(turn.trigger?.text ?? '', cursor))
+    const result = resultIn(await call.ended)
     for (const [name, tool] of describedTools(result)) tools.set(name, tool)
     cursor = member(result, 'nextCursor')
     if (typeof cursor !== 'string') break
@@ -71,20 +87,60 @@ export async function fetchTools(
 
 const MAX_PAGES = 100
 
-/** Returns `undefined` if the server does not answer with tools. */
-async function fetchToolsPage(
+function requestToolsPage(
   session: LiveSession,
-  { cursor, envelope, timeout }: { cursor: unknown; envelope: unknown; timeout: number },
-): Promise<unknown> {
+  { cursor, envelope, timeout }: Pick<ToolsQuestion, 'envelope' | 'timeout'> & { readonly cursor: unknown },
+): LiveCall {
   const id = `__tools_${session.nextId()}__`
   const params = {
     ...(cursor !== undefined && { cursor }),
     ...(envelope !== undefined && { _meta: envelope }),
   }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
-  const end = await session.request({ text, id, token: undefined, timeout }).ended
+  return session.request({ text, id, token: undefined, timeout })
+}
+
+function withCursor(text: string, cursor: unknown): string {
+  return cursor === undefined ? text : replaceValue(text, ['params', 'cursor'], JSON.stringify(cursor))
+}
+
+/** Returns `undefined` if the server did not answer with a result. */
+function resultIn(end: CallEnd): unknown {
   const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
   return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
+}
+
+/** The recorded requests for the pages of one list of tools, in order, if the tape listed them before its first call of a tool. */
+export function listBeforeCalls({
+  turns,
+  landmarks,
+}: Pick<ServerPart, 'turns' | 'landmarks'>): readonly Turn[] {
+  const [call] = turnsAtPlaces(turns, [landmarks.firstCall])
+  const before = turnsAtPlaces(turns, landmarks.toolLists).filter(
+    ({ trigger }) => trigger?.item === undefined && (trigger?.n ?? 0) < (call?.trigger?.n ?? Infinity),
+  )
+  const pages: Turn[] = []
+  let cursor: unknown
+  for (const turn of before) {
+    if (requestedCursor(turn) !== cursor) continue
+    pages.push(turn)
+    cursor = nextCursor(turn)
+    if (cursor === undefined) break
+  }
+  return pages
+}
+
+function requestedCursor({ trigger }: Turn): unknown {
+  return trigger !== undefined && 'params' in trigger.message
+    ? member(trigger.message.params, 'cursor')
+    : undefined
+}
+
+function nextCursor({ response }: Turn): unknown {
+  const answer = response?.message
+  return answer?.kind === 'response' && 'result' in answer.outcome
+    ? member(answer.outcome.result, 'nextCursor')
+    : undefined
 }
 
 /** The recorded `_meta` for Reelay's own modern requests, without members that belong to one request. */

@@ -1,4 +1,4 @@
-import { type Request, type Id, idToJson, META_KEYS } from '../../protocol/message.ts'
+import { type Request, type Id, idToJson } from '../../protocol/message.ts'
 import type { ReplayController } from '../controller.ts'
 import { callKey, cancelledKey, isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
@@ -14,9 +14,10 @@ import {
   type TransformedMessage,
 } from '../transform/transform.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
+import type { EarlyRequests } from './early-requests.ts'
 import type { RequestFaults } from './request-faults.ts'
-import { findRange, replaceValue } from '../../json/find-replace.ts'
-import { replaceId } from '../../protocol/find-id.ts'
+import { keptId, withFreshIds } from './request-ids.ts'
+import { replaceValue } from '../../json/find-replace.ts'
 import { member } from '../../json/parse.ts'
 import type { Turn } from '../../tape/turns.ts'
 
@@ -27,6 +28,7 @@ export interface SendContext {
   /** The rounds of input of the tape; `undefined` if it has none. */
   readonly rounds: InputRounds | undefined
   readonly cancellations: Cancellations
+  readonly early: EarlyRequests
   readonly rules: readonly TransformRule[]
   readonly faults: RequestFaults | undefined
   /** Returns the milliseconds to add to timestamps of a message that was sent at this time of the tape. */
@@ -256,6 +258,8 @@ async function startRequest(
   const { message, turn } = planned
   const recordedId = message.kind === 'request' ? message.id : 0
   const isAnother = retries > 0 || made.isRenewed === true
+  const early = isAnother || made.id !== undefined ? undefined : run.early.take(turn, made.text)
+  if (early !== undefined) return { kind: 'started', call: early, session }
   const id = made.id ?? (run.keepsIds ? keptId(recordedId, session, isAnother) : session.nextId())
   const { text, token } = withFreshIds(made.text, id)
   const end =
@@ -273,12 +277,6 @@ async function startRequest(
 
 function isStopped({ controller }: SendContext): boolean {
   return controller.status === 'stopped'
-}
-
-/** Returns the recorded id, unless it is in use: connections of a tape may share a session. */
-function keptId(recorded: Id, session: LiveSession, isAnother: boolean): Id {
-  if (!isAnother && !session.hasOpen(recorded)) return recorded
-  return `__again_${session.nextId()}__` // a number might be the recorded id of another request
 }
 
 // The members are listed because spreading the message costs more than everything else that is done for a request.
@@ -299,19 +297,6 @@ function withAnswerRules(
   const text = applyAnswerRules(end.text, { index, tool, message }, rules)
   return text === end.text ? end : { kind: 'answered', text, asRecorded: false }
 }
-
-/** Replaces the id of a request, and its progress token, because the recorded ones may be in use. */
-export function withFreshIds(
-  text: string,
-  id: Id,
-): { readonly text: string; readonly token: Id | undefined } {
-  const named = replaceId(text, idToJson(id))
-  if (!text.includes(META_KEYS.progressToken) || findRange(named, PROGRESS_TOKEN_PATH) === undefined)
-    return { text: named, token: undefined }
-  return { text: replaceValue(named, PROGRESS_TOKEN_PATH, idToJson(id)), token: id }
-}
-
-const PROGRESS_TOKEN_PATH = ['params', '_meta', META_KEYS.progressToken]
 
 /** A request that was sent, or is about to be sent. */
 interface CancellableRequest {

@@ -6,6 +6,7 @@ import type { ReplayController } from '../controller.ts'
 import { handshakeNotes, ReplayNotes } from '../notes.ts'
 import { linkNameOf } from '../plan/plan.ts'
 import { type ServerPart, turnsAtPlaces } from '../plan/server-part.ts'
+import type { EarlyRequests } from '../send/early-requests.ts'
 import { fetchTools, requestEnvelope, type ToolDescriptions, toolsOnTape } from '../plan/tool-safety.ts'
 import { type CarriedValues, NO_CARRIED_VALUES } from '../values/carried-values.ts'
 import { performHandshake } from './handshake.ts'
@@ -75,16 +76,25 @@ export class Peer {
     return this.#open.get(link)
   }
 
-  /** Returns the tools of the live server; if it lists none, those on the tape. */
-  async tools(): Promise<ToolDescriptions> {
+  /**
+   * Returns the tools of the live server; if it lists none, those on the tape. `recorded` are requests for tools that the run
+   * sends anyway, and that are sent now instead of Reelay's own.
+   */
+  async tools(recorded: readonly Turn[], early: EarlyRequests): Promise<ToolDescriptions> {
     const { turns, landmarks } = this.#part
     const [call] = turnsAtPlaces(turns, [landmarks.firstCall])
     if (call?.trigger === undefined || this.#options.handshake !== 'own') return toolsOnTape(this.#part)
     const params = 'params' in call.trigger.message ? call.trigger.message.params : undefined
     const [first] = turnsAtPlaces(turns, [landmarks.first])
-    const session = await this.sessionOf(first === undefined ? '0' : linkNameOf(first))
+    const opening = recorded[0] ?? first
+    const session = await this.sessionOf(opening === undefined ? '0' : linkNameOf(opening))
     const { timeout } = this.#options
-    const tools = await fetchTools(session, { envelope: requestEnvelope(params), timeout })
+    const tools = await fetchTools(session, {
+      envelope: requestEnvelope(params),
+      timeout,
+      recorded,
+      sendRecorded: (turn, text) => early.send(session, turn, text),
+    })
     return tools.size === 0 ? toolsOnTape(this.#part) : tools
   }
 

@@ -1,6 +1,7 @@
 import { indexesUpTo, NumberTable, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
-import { type SentMessage, withFreshIds } from '../send/send-message.ts'
+import type { SentMessage } from '../send/send-message.ts'
+import { withFreshIds } from '../send/request-ids.ts'
 import { emptyStep, NO_FINDINGS, NO_NAMES, type ReplayStep, type StepOutline } from './step.ts'
 import { replaceId } from '../../protocol/find-id.ts'
 
