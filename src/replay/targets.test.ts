@@ -1,7 +1,15 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { call, client, ENVELOPE, HANDSHAKE, type Said, server, tapeOf } from '../../test/support/tape-of.ts'
+import {
+  call,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  type Said,
+  server as serverSays,
+  tapeOf,
+} from '../../test/support/tape-of.ts'
 import type { Tape } from '../store/file/read.ts'
 import { replayTransport } from '../serve/replay-transport.ts'
 import { member } from '../json/parse.ts'
@@ -37,23 +45,22 @@ test.each(['legacy', 'modern'] as const)(
   },
 )
 
+function readOnlyTool(name: string): object {
+  return { name, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }
+}
+
 /** A session that reads a resource, lists its tools on two pages, and calls one of the second page. */
 function toolsTape(era: 'legacy' | 'modern'): Tape {
   const meta = era === 'modern' ? { _meta: ENVELOPE } : {}
-  const tool = (name: string): object => ({
-    name,
-    inputSchema: { type: 'object' },
-    annotations: { readOnlyHint: true },
-  })
   const exchange = (id: number, method: string, params: object, result: object): readonly Said[] => [
     client({ id, method, params: { ...params, ...meta } }),
-    server({ id, result: era === 'modern' ? { resultType: 'complete', ...result } : result }),
+    serverSays({ id, result: era === 'modern' ? { resultType: 'complete', ...result } : result }),
   ]
   return tapeOf(
     ...(era === 'legacy' ? HANDSHAKE : []),
     ...exchange(1, 'resources/read', { uri: 'a:b' }, { contents: [] }),
-    ...exchange(2, 'tools/list', {}, { tools: [tool('other')], nextCursor: 'page-2' }),
-    ...exchange(3, 'tools/list', { cursor: 'page-2' }, { tools: [tool('search')] }),
+    ...exchange(2, 'tools/list', {}, { tools: [readOnlyTool('other')], nextCursor: 'page-2' }),
+    ...exchange(3, 'tools/list', { cursor: 'page-2' }, { tools: [readOnlyTool('search')] }),
     ...exchange(4, 'tools/call', { name: 'search', arguments: {} }, { content: [] }),
   )
 }
