@@ -3,8 +3,11 @@ import { LazyList, type StepList } from './steps/step-log.ts'
 import { hasFailed, type ReplayStep, type StepState, type Layer } from './steps/step.ts'
 import type { CarriedBinding } from './values/carried-values.ts'
 
-/** `fail`: a difference was found; `incomplete`: no difference was found, but some messages, or all, could not be sent. */
-export type ReplayVerdict = 'pass' | 'fail' | 'incomplete'
+/**
+ * `fail`: a difference was found, and if there were several runs, each has one; `flaky`: only some runs have differences;
+ * `incomplete`: no difference was found, but some messages, or all, could not be sent.
+ */
+export type ReplayVerdict = 'pass' | 'fail' | 'flaky' | 'incomplete'
 
 /** The result of a run. */
 export interface ReplayReport {

@@ -22,21 +22,13 @@ export function stepAsText(step: ReplayStep): string {
   return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
 }
 
-/** The summary of a run, printed after its steps. */
+/** The summary, printed after the steps: noise, then the differences that remain after several runs, then the verdict. */
 export function replaySummaryText(report: RepeatedReport): string {
-  const { summary, performance, validation, notes, noise, unstable, runs } = report
+  const { summary, performance, validation, notes, noise } = report
   return [
     ...notes.map((note) => `note: ${note}`),
-    ...noise.map(
-      ({ method, tool, path }) =>
-        `noise: ${callName(method, tool)} ${path}: the server sends another value each time`,
-    ),
-    ...unstable
-      .filter(({ finding }) => finding.difference === undefined)
-      .map(
-        ({ index, finding, inRuns }) =>
-          `unstable: step ${index}, ${finding.layer}: ${finding.message} (in ${inRuns} of ${runs} runs)`,
-      ),
+    ...noise.map(noiseText),
+    ...remainingText(report),
     ...bindingsText(report),
     `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} skipped, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} responses not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
@@ -44,6 +36,36 @@ export function replaySummaryText(report: RepeatedReport): string {
   ]
     .map((line) => `${escapeControlChars(line)}\n`)
     .join('')
+}
+
+function noiseText({ method, tool, path, frames, inEveryCall }: RepeatedReport['noise'][number]): string {
+  const where = inEveryCall ? `all ${frames.length} calls` : frames.map((frame) => `#${frame}`).join(', ')
+  return `noise: ${callName(method, tool)} ${path}: the server sends another value each time (${where})`
+}
+
+/** A single run has printed its differences with its steps. */
+function remainingText({ steps, judgedRuns, unstable }: RepeatedReport): readonly string[] {
+  if (judgedRuns === 1) return []
+  const remaining = [...steps.changed()].filter(({ findings }) => findings.length > 0)
+  const isSlow = unstable.filter(({ finding }) => finding.layer === 'timing')
+  return [
+    ...(remaining.length === 0 ? [] : ['differences that are not noise:']),
+    ...remaining.flatMap(({ frame, method, tool, findings }) => [
+      `  #${frame} ${callName(method, tool)}`,
+      ...findings.map(
+        (finding) =>
+          `    ${finding.layer.padEnd(9)} ${findingText(finding)}   (${runsText(finding.inRuns, judgedRuns)})`,
+      ),
+    ]),
+    ...isSlow.map(
+      ({ frame, finding, inRuns }) =>
+        `unstable: #${frame} ${finding.layer}: ${finding.message} (${runsText(inRuns, judgedRuns)})`,
+    ),
+  ]
+}
+
+function runsText(inRuns: number | undefined, runs: number): string {
+  return inRuns === runs ? `in all ${runs} runs` : `in ${inRuns} of ${runs} runs`
 }
 
 function bindingsText({ bindings }: RepeatedReport): readonly string[] {
@@ -66,6 +88,7 @@ const STANDING_TEXT: Readonly<Record<(typeof STANDINGS)[number], string>> = {
 const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string>> = {
   pass: 'as recorded',
   fail: 'not as recorded',
+  flaky: 'flaky: as recorded in some runs only',
   incomplete: 'as recorded, but incomplete: not everything could be sent',
 }
 
@@ -86,13 +109,16 @@ function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
 }
 
-function findingAsText({ layer, message, path, expected, actual }: StepFinding): string {
+function findingAsText(finding: StepFinding): string {
+  return `          ${styleText('yellow', finding.layer.padEnd(9))} ${escapeControlChars(findingText(finding))}`
+}
+
+function findingText({ message, path, expected, actual }: StepFinding): string {
   const sides = [
     ...(expected === undefined ? [] : [`recorded ${describeValue(expected, 60)}`]),
     ...(actual === undefined ? [] : [`now ${describeValue(actual, 60)}`]),
   ]
-  const words = [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '')
-  return `          ${styleText('yellow', layer.padEnd(9))} ${escapeControlChars(words.join('   '))}`
+  return [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '').join('   ')
 }
 
 function callName(method: string, tool: string | undefined): string {
@@ -114,8 +140,8 @@ function skippedText(skipped: number): string {
 
 /** The report as JSON in chunks, as defined by `schema/replay-report-1.json`. Only one step is in memory at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {
-  const { summary, performance, validation, errors, bindings, guesses, notes, runs, noise } = report
-  const { timeline, unstable, steps } = report
+  const { summary, performance, validation, errors, bindings, guesses, notes, runs } = report
+  const { judgedRuns, noise, timeline, unstable, steps } = report
   return streamJson({
     reelayReport: 1,
     summary,
@@ -126,10 +152,12 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
     guesses,
     notes,
     runs,
+    judgedRuns,
     noise,
     timeline: new StreamedList(() => timeline),
-    unstable: unstable.map(({ index, finding, inRuns }) => ({
+    unstable: unstable.map(({ index, frame, finding, inRuns }) => ({
       index,
+      frame,
       finding: findingJson(finding),
       inRuns,
     })),

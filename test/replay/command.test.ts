@@ -10,6 +10,7 @@ import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../suppo
 import { reelay } from './reelay.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
+import { tapeOfWaits } from './waits-tape.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -86,6 +87,14 @@ test('the JSON report fits its published schema', async () => {
   validate(report)
   expect(validate.errors).toBeNull()
   expect(report).toMatchObject({ summary: { verdict: 'fail', sent: 4 }, runs: 3 })
+})
+
+test('a response that is missing in one of two runs is flaky: exit code 1, or 0 if that is allowed', async () => {
+  const [failed, allowed] = await Promise.all([runTwice(), runTwice('--flaky', 'allow', '--json')])
+  expect([failed.code, allowed.code]).toEqual([1, 0])
+  expect(failed.out).toMatch(/differences that are not noise:\n {2}#1 tools\/call wait\n.*in 1 of 2 runs\)\n/)
+  expect(failed.out).toMatch(/verdict: flaky: as recorded in some runs only\n$/)
+  expect(JSON.parse(allowed.out)).toMatchObject({ summary: { verdict: 'flaky' }, unstable: [{ inRuns: 1 }] })
 })
 
 test('an update puts the new answers on the tape and leaves every other byte alone', async () => {
@@ -184,4 +193,14 @@ test('Ctrl+C while a stream of events is being opened ends with 130', async () =
 
 function linesOf(path: string): readonly string[] {
   return readFileSync(path, 'utf8').split('\n')
+}
+
+/** Replays a call twice. In the second run, the server does not answer it. */
+function runTwice(...more: readonly string[]): ReturnType<typeof reelay> {
+  const file = join(temporaryFolder(), 'mute')
+  const mute = `process.env.REELAY_RUN === '2' && fs.writeFileSync(process.argv[1], '')`
+  const before = ['--before-run', `"${process.execPath}" -e "${mute}" "${file}"`]
+  const server = fixtureServer('slow-calls', '0', 'done', 'tools/call', file)
+  const twice = ['--repeat', '2', '--timeout', '1500', ...before]
+  return reelay('replay', tapeOfWaits(1), ...twice, ...more, '--', ...server)
 }

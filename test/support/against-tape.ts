@@ -1,4 +1,4 @@
-import { replayRepeatedly } from '../../src/replay/repeat/repeat.ts'
+import { replayRepeatedly, type RepeatOptions } from '../../src/replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../src/replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../src/replay/steps/step.ts'
 import type { ReplayOptions } from '../../src/replay/options.ts'
@@ -20,18 +20,27 @@ export function called(id: number, name: string, args: object, answer: object): 
   ]
 }
 
+type AgainstOptions = Partial<ReplayOptions> & Partial<Pick<RepeatOptions, 'repeat' | 'always' | 'baseline'>>
+
 /** Plays a tape against a server that answers as another tape does. */
-export function against(
-  live: Tape,
+export function against(live: Tape, tape: Tape, options: AgainstOptions = {}): Promise<RepeatedReport> {
+  return againstRuns([live], tape, { repeat: 1, ...options })
+}
+
+/** Plays a tape against a server that answers as another tape in each run, and as the last one in all further runs. */
+export function againstRuns(
+  lives: readonly Tape[],
   tape: Tape,
-  options: Partial<ReplayOptions> & { readonly repeat?: number; readonly baseline?: Tape } = {},
+  { repeat = lives.length, always = false, baseline, ...rest }: AgainstOptions = {},
 ): Promise<RepeatedReport> {
-  const { repeat = 1, baseline, ...rest } = options
-  const target = transportTarget(() => replayTransport(live, { drift: 'ignore' }))
+  let run = 0
+  const target = transportTarget(() =>
+    replayTransport(lives[Math.min(run++, lives.length - 1)] ?? tape, { drift: 'ignore' }),
+  )
   return replayRepeatedly(
     tape,
     { target, allowWrites: true, ...rest },
-    { repeat, ...(baseline && { baseline }) },
+    { repeat, always, ...(baseline && { baseline }) },
   )
 }
 

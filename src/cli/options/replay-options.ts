@@ -100,6 +100,7 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly onAsk?: Extract<ServerRequestPolicy, string> | 'ask'
   readonly beforeRun?: string
   readonly repeat?: number
+  readonly flaky?: 'fail' | 'allow'
   readonly record?: string
   readonly dryRun?: true
   readonly report?: readonly ReportRequest[]
@@ -282,6 +283,12 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
       countValue(),
       'Replay the tape this many times and compare the runs with each other',
       { default: '1' },
+    ),
+    flaky: option(
+      '--flaky <action>',
+      choiceOf('fail', 'allow'),
+      'Fail (exit code 1) or allow (exit code 0) differences that occur only in some of the runs',
+      { default: 'fail' },
     ),
   }),
   ...inGroup('Errors and faults', {

@@ -25,7 +25,7 @@ import type { ReplayTarget } from '../../replay/options.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
-import { failedSteps, type ReplayReport } from '../../replay/report.ts'
+import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
@@ -127,7 +127,7 @@ async function replayTape(
   }
   await reports.write(redactReport(report, screen))
   const accepted = flags.update && (await acceptAnswers(tape, report))
-  process.exitCode = signal.aborted ? 130 : accepted ? 0 : EXIT_CODES[report.summary.verdict]
+  process.exitCode = signal.aborted ? 130 : accepted ? 0 : exitCodeOf(report, flags)
 }
 
 /** The live server that the user named: either a command or a URL. */
@@ -191,25 +191,28 @@ async function closeRunTape(recording: Recording): Promise<void> {
   if (loss !== undefined) process.stderr.write(`reelay: the tape is incomplete: ${loss.why}\n`)
 }
 
-const EXIT_CODES: Readonly<Record<RepeatedReport['summary']['verdict'], 0 | 1 | 3>> = {
-  pass: 0,
-  fail: 1,
-  incomplete: 3,
+const EXIT_CODES: Readonly<Record<ReplayVerdict, 0 | 1 | 3>> = { pass: 0, fail: 1, flaky: 1, incomplete: 3 }
+
+function exitCodeOf({ summary }: RepeatedReport, { flaky }: ReplayFlags): 0 | 1 | 3 {
+  const { verdict, held, unbound } = summary
+  if (verdict !== 'flaky' || flaky !== 'allow') return EXIT_CODES[verdict]
+  return EXIT_CODES[held + unbound > 0 ? 'incomplete' : 'pass']
 }
 
 /** Replaces responses on the tape that differ and lists them. Returns true if no difference is left. */
-async function acceptAnswers(tape: ReplayedTape, report: Pick<ReplayReport, 'steps'>): Promise<boolean> {
+async function acceptAnswers(tape: ReplayedTape, report: RepeatedReport): Promise<boolean> {
   if (!tape.ended) throw notEnded(tape.path)
   const changed = failedSteps(report)
-  for (const step of changed) print(`${EFFECT_TEXT[acceptEffect(step)]}  ${stepName(step)}\n`)
-  const accepted = changed.flatMap((step) => (acceptEffect(step) === 'none' ? [] : (step.acceptable ?? [])))
+  const effectOf = (step: ReplayStep): AcceptEffect => acceptEffect(step, report.judgedRuns)
+  for (const step of changed) print(`${EFFECT_TEXT[effectOf(step)]}  ${stepName(step)}\n`)
+  const accepted = changed.flatMap((step) => (effectOf(step) === 'none' ? [] : (step.acceptable ?? [])))
   if (accepted.length === 0) return false
   if ('close' in tape) tape.close() // an open file cannot be replaced everywhere
   const written = await rewriteMessages(tape.path, new Map(accepted.map(({ frame, text }) => [frame, text])))
   print(
     `${written} ${written === 1 ? 'answer' : 'answers'} on ${tape.path} replaced; all other bytes are unchanged\n`,
   )
-  return changed.every((step) => acceptEffect(step) === 'all')
+  return changed.every((step) => effectOf(step) === 'all')
 }
 
 type AcceptEffect = 'all' | 'some' | 'none'
@@ -220,9 +223,10 @@ const EFFECT_TEXT: Readonly<Record<AcceptEffect, string>> = {
   none: 'kept    ',
 }
 
-/** How much a new response on the tape settles: not requests of the server before it, and not its latency. */
-function acceptEffect({ acceptable, findings }: ReplayStep): AcceptEffect {
+/** How much a new response on the tape settles: not requests of the server before it, not its latency, and not what differs only in some runs. */
+function acceptEffect({ acceptable, findings }: ReplayStep, runs: number): AcceptEffect {
   const errors = findings.filter(({ level }) => level === 'error')
+  if (errors.some(({ inRuns = runs }) => inRuns < runs)) return 'none'
   const settled = acceptable === undefined ? [] : errors.filter(isAboutAnswer)
   if (settled.length === 0) return 'none'
   return settled.length === errors.length ? 'all' : 'some'

@@ -25,6 +25,8 @@ export class RunReports {
   readonly #printed: string
   readonly #written: readonly (readonly [format: string, path: string])[]
   #lastRun = 1
+  /** How those steps of the first run ended that were not as recorded, by index. */
+  readonly #firstRun = new Map<number, string>()
 
   constructor({ report = [], json, output, results }: ReplayFlags) {
     const printed = new Set([
@@ -50,12 +52,18 @@ export class RunReports {
     return REPORTS.replay.some(({ name, needsTexts }) => needsTexts && names.includes(name))
   }
 
-  /** Prints a step, if the printed format has a form for steps. Each run after the first has a heading. */
+  /**
+   * Prints a step, if the printed format has a form for steps. Each run after the first has a heading, and only those steps that
+   * ended in another way than in the first run.
+   */
   printStep(step: ReplayStep, run: number, screen: ReportRedactor): void {
     const format = REPORTS.replay.find(({ name }) => name === this.#printed)
     if (format?.step === undefined) return
     if (run !== this.#lastRun) print(`run ${run}:\n`)
     this.#lastRun = run
+    const ended = endOfStep(step)
+    if (run === 1 && ended !== AS_RECORDED) this.#firstRun.set(step.index, ended)
+    if (run > 1 && ended === (this.#firstRun.get(step.index) ?? AS_RECORDED)) return
     print(`${format.step(redactStep(step, screen))}\n`)
   }
 
@@ -65,6 +73,13 @@ export class RunReports {
       await writeReport(path, await renderReport('replay', format, report))
   }
 }
+
+/** Equal for steps that ended in the same way, whatever the live values are. */
+function endOfStep({ state, findings }: ReplayStep): string {
+  return [state, ...findings.map(({ layer, path }) => `${layer} ${path}`)].join('\n')
+}
+
+const AS_RECORDED = 'done'
 
 async function writeReport(path: string, chunks: Iterable<string>): Promise<void> {
   try {

@@ -1,10 +1,6 @@
 import type { Tape } from '../../store/file/read.ts'
-import {
-  learnNoiseFromBaseline,
-  learnNoiseFromRuns,
-  repeatedReport,
-  type RepeatedReport,
-} from './repeated-report.ts'
+import { ExchangeNoise } from './exchange-noise.ts'
+import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
@@ -70,9 +66,10 @@ export async function replayRepeatedly(
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
-  const noises = learnNoiseFromRuns(start.report, others)
-  if (baseline !== undefined) learnNoiseFromBaseline(noises, tape, baseline)
-  return repeatedReport(start.report, others, { runs, noises })
+  const noise = new ExchangeNoise()
+  noise.learnFromRuns([start.report, ...others].map(({ steps }) => steps))
+  if (baseline !== undefined) noise.learnFromBaseline(tape, baseline)
+  return repeatedReport([start.report, ...others], { runs, noise })
 }
 
 async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => void): Promise<void> {

@@ -326,6 +326,36 @@ export class StepList extends LazyList<ReplayStep> {
     for (let position = 0; position < this.length; position++) yield this.#source.outlineAt(position)
   }
 
+  /** The method and tool of every message that was sent. */
+  *sentCalls(): Generator<Pick<ReplayStep, 'method' | 'tool'>> {
+    for (let position = 0; position < this.length; position++)
+      if (this.#source.outlineAt(position).sentAt !== undefined) yield this.#source.at(position)
+  }
+
+  /**
+   * Merges the steps of several runs of the same tape. `merge` is called once for each message that differs from the tape in
+   * any run, in tape order.
+   */
+  static combine(
+    runs: readonly StepList[],
+    merge: (steps: readonly [ReplayStep, ...ReplayStep[]]) => ReplayStep,
+  ): StepList {
+    const [first, ...others] = runs
+    if (first === undefined) throw new Error('there is no run')
+    const merged = new Map<number, ReplayStep>()
+    for (let position = 0; position < first.length; position++) {
+      if (runs.every((run) => run.changedAt(position) === undefined)) continue
+      const same = others.flatMap((run) => run.at(position) ?? [])
+      merged.set(position, merge([first.#source.at(position), ...same]))
+    }
+    return new StepList({
+      ...first.#source,
+      changedAt: (position) => merged.get(position),
+      at: (position) => merged.get(position) ?? first.#source.at(position),
+      outlineAt: (position) => merged.get(position) ?? first.#source.outlineAt(position),
+    })
+  }
+
   /** A list in which `change` was applied to every step. It may change findings only of steps that differ from the tape. */
   transform(change: (step: ReplayStep) => ReplayStep): StepList {
     const { length, keepTexts } = this.#source

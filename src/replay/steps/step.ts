@@ -76,6 +76,8 @@ export interface StepFinding {
   readonly difference?: Difference
   /** The rule asks to send the request again. */
   readonly retry?: boolean
+  /** In the report of several runs: in how many of them it occurred. */
+  readonly inRuns?: number
 }
 
 /** The layers of findings, in the order in which they are judged. */

@@ -1,0 +1,126 @@
+import { MessageCounterparts } from '../../bindings/find/confirm.ts'
+import { separateNoise } from '../../diff/noise/index.ts'
+import { LearnedNoise } from '../../diff/noise/learned.ts'
+import { parseJson } from '../../json/parse.ts'
+import { calledTool, type Id } from '../../protocol/message.ts'
+import type { Tape } from '../../store/file/read.ts'
+import { outcomeText } from '../judge/judge.ts'
+import type { ReplayedTape } from '../plan/server-part.ts'
+import type { Layer, ReplayStep, StepFinding } from '../steps/step.ts'
+import type { StepList } from '../steps/step-log.ts'
+
+/** A path at which the responses to the same request differ from run to run. */
+export interface NoisyPath {
+  readonly method: string
+  readonly tool: string | undefined
+  readonly path: string
+  /** How many differences were seen. */
+  readonly seen: number
+  /** The frames of the requests whose responses have this noise. */
+  readonly frames: readonly number[]
+  /** True if the tape has several calls of the tool or method, and the responses to all of them have this noise. */
+  readonly inEveryCall: boolean
+}
+
+/** Identifies the request of an exchange. Requests of a batch have the same frame. */
+type ExchangeRequest = Pick<ReplayStep, 'frame' | 'recordedId' | 'method' | 'tool'>
+
+/** The noise of each exchange. It is never applied to another exchange, whose response may be stable. */
+export class ExchangeNoise {
+  readonly #noises = new Map<string, { readonly request: ExchangeRequest; readonly noise: LearnedNoise }>()
+
+  /** Learns which values differ between runs. Steps that are as recorded in all runs are equal and are not read. */
+  learnFromRuns([first, ...others]: readonly StepList[]): void {
+    if (first === undefined) return
+    for (const other of others)
+      for (let position = 0; position < first.length; position++) {
+        if (first.changedAt(position) === undefined && other.changedAt(position) === undefined) continue
+        const [one, two] = [first.at(position), other.at(position)]
+        if (one !== undefined && two !== undefined) this.#learnFromSteps(one, two)
+      }
+  }
+
+  /** Learns which values differ between two recordings. */
+  learnFromBaseline(tape: ReplayedTape, baseline: Tape): void {
+    const turns = [...tape.turns]
+    const counterparts = new MessageCounterparts(turns, baseline.turns)
+    for (const [turn, { trigger, response }] of turns.entries()) {
+      if (response === undefined || trigger?.message.kind !== 'request') continue
+      const { message, n: frame } = trigger
+      const other = counterparts.find({
+        turn,
+        frame: response.n,
+        ...(response.item !== undefined && { item: response.item }),
+      })
+      const request = { frame, recordedId: message.id, method: message.method, tool: calledTool(message) }
+      this.#learn(request, response.text, other?.text)
+    }
+  }
+
+  /** Returns true if a finding is explained by the noise of its exchange. */
+  explains(step: ExchangeRequest, { difference }: StepFinding): boolean {
+    const learned = this.#noises.get(requestKey(step))?.noise
+    return (
+      difference !== undefined &&
+      learned !== undefined &&
+      separateNoise([difference], { learned }).kept.length === 0
+    )
+  }
+
+  /** Lists the noise. `steps` tells how many calls there are of each tool or method. */
+  paths(steps: Iterable<Pick<ReplayStep, 'method' | 'tool'>>): readonly NoisyPath[] {
+    if (this.#noises.size === 0) return []
+    const calls = new Map<string, number>()
+    for (const step of steps) calls.set(callKey(step), (calls.get(callKey(step)) ?? 0) + 1)
+    const found = new Map<string, Omit<NoisyPath, 'inEveryCall'>>()
+    for (const { request, noise } of this.#noises.values())
+      for (const { path, seen } of noise.paths()) {
+        const key = callKey(request, path)
+        const { method, tool } = request
+        const known = found.get(key) ?? { method, tool, path, seen: 0, frames: [] }
+        found.set(key, { ...known, seen: known.seen + seen, frames: [...known.frames, request.frame] })
+      }
+    return Array.from(found.values(), (each) => ({
+      ...each,
+      inEveryCall: each.frames.length > 1 && each.frames.length === calls.get(callKey(each)),
+    }))
+  }
+
+  #learnFromSteps(one: ReplayStep, other: ReplayStep): void {
+    if (![one, other].some(isOfOtherKind)) this.#learn(one, one.answer, other.answer)
+  }
+
+  #learn(request: ExchangeRequest, one: string | undefined, other: string | undefined): void {
+    if (one === undefined || other === undefined || one === other) return
+    if (parseJson(one) === undefined || parseJson(other) === undefined) return
+    const { frame, recordedId, method, tool } = request
+    const key = requestKey(request)
+    const known = this.#noises.get(key) ?? {
+      request: { frame, recordedId, method, tool },
+      noise: new LearnedNoise(),
+    }
+    known.noise.learn(outcomeText(one) ?? '', outcomeText(other) ?? '')
+    this.#noises.set(key, known)
+  }
+}
+
+function requestKey({
+  frame,
+  recordedId,
+}: {
+  readonly frame: number
+  readonly recordedId?: Id | undefined
+}): string {
+  return JSON.stringify([frame, recordedId])
+}
+
+function callKey({ method, tool }: Pick<ReplayStep, 'method' | 'tool'>, path?: string): string {
+  return JSON.stringify([method, tool, path])
+}
+
+// The response of a call that failed has nothing in common with that of a call that did not.
+function isOfOtherKind({ findings }: ReplayStep): boolean {
+  return findings.some(({ layer }) => OTHER_KINDS.has(layer))
+}
+
+const OTHER_KINDS: ReadonlySet<Layer> = new Set<Layer>(['transport', 'json-rpc', 'is-error'])

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest'
+import { againstRuns, called, foundIn, session } from '../../../test/support/against-tape.ts'
+import { client, server, type Said } from '../../../test/support/tape-of.ts'
+import type { Tape } from '../../store/file/read.ts'
+import { replaySummaryText } from '../../report/replay.ts'
+
+/** A session whose first response has another ticket each time, so that the tape is played again. */
+function ticketsAnd(ticket: string, ...said: readonly Said[]): Tape {
+  return session(...called(1, 'ticket', {}, { ticket }), ...said)
+}
+
+function priced(price: number): readonly Said[] {
+  return called(2, 'price', {}, { price })
+}
+
+function refused(id: number, name: string): readonly Said[] {
+  return [
+    client({ id, method: 'tools/call', params: { name, arguments: {} } }),
+    server({ id, error: { code: -32603, message: 'out of order' } }),
+  ]
+}
+
+const TAPE = ticketsAnd('k3x8-q1', ...priced(10))
+const SAME = ['p7w2-z4', 'm5r9-a8', 'c2d6-f3'].map((ticket) => ticketsAnd(ticket, ...priced(10)))
+
+test('a server whose responses differ only in noise passes, and the noise names its exchange', async () => {
+  const report = await againstRuns(SAME, TAPE)
+  expect(report.summary.verdict).toBe('pass')
+  expect(report.noise).toMatchObject([
+    { tool: 'ticket', path: 'result.structuredContent.ticket', frames: [4], inEveryCall: false },
+  ])
+  expect(report.unstable).toEqual([])
+})
+
+test.each([
+  ['second', [SAME[0], ticketsAnd('b8n4-u6', ...refused(2, 'price')), SAME[2]]],
+  ['third', [SAME[0], SAME[1], ticketsAnd('b8n4-u6', ...refused(2, 'price'))]],
+])('a call that fails only in the %s run is reported once, and the verdict is flaky', async (_, lives) => {
+  const report = await againstRuns(lives.filter(isTape), TAPE)
+  expect(report.summary).toMatchObject({ verdict: 'flaky', successRate: 0.5 })
+  expect(foundIn(report)).toEqual([
+    expect.stringMatching(/^price done json-rpc error answered with the error -32603/),
+  ])
+  expect(report.unstable).toMatchObject([{ frame: 6, inRuns: 1, finding: { layer: 'json-rpc' } }])
+  expect(replaySummaryText(report)).toMatch(
+    /differences that are not noise:\n {2}#6 tools\/call price\n {4}json-rpc .*\(in 1 of 3 runs\)\n[^]*verdict: flaky/,
+  )
+})
+
+test('a change in every run fails, and is named once with the number of runs', async () => {
+  const lives = ['p7w2-z4', 'm5r9-a8', 'c2d6-f3'].map((ticket) => ticketsAnd(ticket, ...priced(11)))
+  const report = await againstRuns(lives, TAPE)
+  expect(report.summary.verdict).toBe('fail')
+  expect(report.steps.flatMap(({ findings }) => findings)).toMatchObject([
+    { path: 'result.structuredContent.price', expected: 10, actual: 11, inRuns: 3 },
+  ])
+  expect(replaySummaryText(report).match(/has another value.*/g)).toEqual([
+    'has another value   recorded 10   now 11   (in all 3 runs)',
+  ])
+})
+
+test('all runs of a replay count, also if the first one is as recorded', async () => {
+  const broken = ticketsAnd('k3x8-q1', ...refused(2, 'price'))
+  const report = await againstRuns([TAPE, broken, broken, TAPE, broken, broken], TAPE, { always: true })
+  expect(report).toMatchObject({ runs: 6, judgedRuns: 6, summary: { verdict: 'flaky' } })
+  expect(report.unstable).toMatchObject([{ inRuns: 4 }])
+})
+
+test('noise of one call is not noise of another call of the tool', async () => {
+  const tape = files('k3x8-q1', 'price 10 EUR')
+  const lives = ['p7w2-z4', 'm5r9-a8'].map((log) => files(log, 'all gone'))
+  const report = await againstRuns(lives, tape)
+  expect(report.summary.verdict).toBe('fail')
+  expect(foundIn(report)).toEqual([
+    'read done values result.structuredContent.text has another value ["price 10 EUR","all gone"]',
+  ])
+  expect(report.noise).toMatchObject([{ frames: [4], inEveryCall: false }])
+})
+
+test('noise that all calls of a tool have is listed once for the tool', async () => {
+  const report = await againstRuns(
+    [tickets('p7w2-z4', 'm5r9-a8'), tickets('c2d6-f3', 'b8n4-u6')],
+    tickets('k3x8-q1', 'h1j7-t5'),
+  )
+  expect(report.summary.verdict).toBe('pass')
+  expect(report.noise).toMatchObject([{ tool: 'ticket', frames: [4, 6], inEveryCall: true }])
+  expect(replaySummaryText(report)).toMatch(/noise: tools\/call ticket .*\(all 2 calls\)/)
+})
+
+function isTape(tape: Tape | undefined): tape is Tape {
+  return tape !== undefined
+}
+
+function files(log: string, document: string): Tape {
+  return session(
+    ...called(1, 'read', { file: 'log' }, { text: log }),
+    ...called(2, 'read', { file: 'document' }, { text: document }),
+  )
+}
+
+function tickets(one: string, two: string): Tape {
+  return session(
+    ...called(1, 'ticket', { n: 1 }, { ticket: one }),
+    ...called(2, 'ticket', { n: 2 }, { ticket: two }),
+  )
+}
