@@ -1,5 +1,6 @@
 import { tokenPrefixes } from './rules/index.ts'
 import { looksRandom } from './value-checks.ts'
+import { withoutPadding } from './views.ts'
 
 /** Replaces a value with a placeholder of the same shape. It is always the same one, and cannot be traced back without the key. */
 export class Placeholders {
@@ -126,10 +127,10 @@ const uuidShape: ValueShape = {
   isPlaceholder: (value, tokens) => tokens.isSigned(value.replaceAll('-', '').toLowerCase()),
 }
 
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+const EMAIL = /^[^\s@]+@(?<host>[^\s@]+)$/
 
 const emailShape: ValueShape = {
-  fits: (value) => EMAIL.test(value),
+  fits: (value) => EMAIL.exec(value)?.groups?.['host']?.slice(1, -1).includes('.') === true,
   placeholderFor: (value, tokens) => `${tokens.signed(value, LOWER_DIGITS, 10)}@mail.example`,
   isPlaceholder: (value, tokens) => tokens.isSigned(value.slice(0, value.indexOf('@'))),
 }
@@ -179,10 +180,10 @@ function prefixOf(value: string): string {
 const textShape: ValueShape = {
   fits: () => true,
   placeholderFor: (value, tokens) => {
-    const [, body = '', padding = ''] = /^([\s\S]*?)(=*)$/.exec(value) ?? []
-    return tokens.signed(value, narrowestAlphabet(body), body.length) + padding
+    const body = withoutPadding(value)
+    return tokens.signed(value, narrowestAlphabet(body), body.length) + value.slice(body.length)
   },
-  isPlaceholder: (value, tokens) => tokens.isSigned(value.replace(/=+$/, '')),
+  isPlaceholder: (value, tokens) => tokens.isSigned(withoutPadding(value)),
 }
 
 const VALUE_SHAPES: readonly ValueShape[] = [
@@ -237,16 +238,23 @@ class TokenGenerator {
 
   // With two bytes per character the bias of the modulo is negligible.
   #draw(seed: string, alphabet: TokenAlphabet, length: number): string {
+    const shortSeed = seed.length > MAX_SEED_LENGTH ? this.#digest(seed) : seed
     let text = ''
     for (let block = 0; text.length < length; block++) {
-      const bytes = this.#hmac(`${block}\0${seed}`)
+      const bytes = this.#hmac(`${block}\0${shortSeed}`)
       for (let at = 0; at + 1 < bytes.length && text.length < length; at += 2)
         text += alphabet[((bytes[at]! << 8) | bytes[at + 1]!) % alphabet.length]
     }
     return text
   }
+
+  #digest(seed: string): string {
+    return `digest\0${Array.from(this.#hmac(`digest\0${seed}`), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  }
 }
 
+/** The seed is hashed once per sixteen characters, so a longer one, which no ordinary secret is, is replaced by its digest. */
+const MAX_SEED_LENGTH = 4096
 const SIGNATURE_BITS = 22
 const FREE_BITS = 16
 

@@ -1,7 +1,7 @@
 import { parseJson } from '../json/parse.ts'
 import { classifyMessage } from '../protocol/message.ts'
 import type { Redactor } from './redactor.ts'
-import { fromBase64, toBase64 } from './views.ts'
+import { fromBase64, toBase64, withoutPadding } from './views.ts'
 import type { Frame, HttpFrame, MessageFrame, RawFrame } from '../tape/frame.ts'
 import { type TapeHeader, type TapeServer, TEXT_LABELS, type TapeLabels } from '../tape/header.ts'
 
@@ -79,9 +79,7 @@ function redactRawFrame(frame: RawFrame, redactor: Redactor): RawFrame {
 
 /** Treats every byte as a character, because the bytes are not UTF-8. */
 function redactBase64(base64: string, redactor: Redactor): string {
-  const bytes = Array.from(fromBase64(base64.replace(/=+$/, '')), (byte) => String.fromCharCode(byte)).join(
-    '',
-  )
+  const bytes = Array.from(fromBase64(withoutPadding(base64)), (byte) => String.fromCharCode(byte)).join('')
   const redacted = redactor.text(bytes)
   if (redacted === bytes) return base64
   const encoded = toBase64(redacted, false)

@@ -6,7 +6,7 @@ import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable, isOAuthField, isSecretParameter } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
 import { isPlausibleSecret } from './value-checks.ts'
-import { fromBase64, toBase64 } from './views.ts'
+import { fromBase64, toBase64, withoutPadding } from './views.ts'
 
 export interface RedactorOptions {
   readonly key: RedactionKey
@@ -174,7 +174,7 @@ function redactHttpHeader(redactor: Redactor, name: string, value: string): stri
 function secretsInHeader(value: string): readonly string[] {
   const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
   if (!/^basic /i.test(scheme)) return [secret]
-  const plain = new TextDecoder().decode(fromBase64(secret.replace(/=+$/, '')))
+  const plain = new TextDecoder().decode(fromBase64(withoutPadding(secret)))
   return [secret, plain.slice(plain.indexOf(':') + 1)]
 }
 
@@ -185,7 +185,7 @@ const BASE64_PARAM = /^=\?base64\?([A-Za-z0-9+/_-]*={0,2})\?=$/
 function redactParamHeader(redactor: Redactor, name: string, value: string): string {
   const encoded = BASE64_PARAM.exec(value)?.[1]
   if (encoded === undefined) return redactor.named(name, value)
-  const plain = new TextDecoder().decode(fromBase64(encoded.replace(/=+$/, '')))
+  const plain = new TextDecoder().decode(fromBase64(withoutPadding(encoded)))
   const redacted = redactor.named(name, plain)
   return redacted === plain ? value : `=?base64?${utf8ToBase64(redacted)}?=`
 }
@@ -200,7 +200,7 @@ function utf8ToBase64(text: string): string {
 function redactCredentials(redactor: Redactor, value: string): string {
   const [, scheme = '', secret = ''] = /^(\S+ +)?([\s\S]*)$/.exec(value) ?? []
   if (!/^basic /i.test(scheme)) return scheme + redactor.secret(secret)
-  const plain = new TextDecoder().decode(fromBase64(secret.replace(/=+$/, '')))
+  const plain = new TextDecoder().decode(fromBase64(withoutPadding(secret)))
   const colon = plain.indexOf(':')
   if (colon < 0) return scheme + redactor.secret(secret)
   return `${scheme}${utf8ToBase64(`${redactor.text(plain.slice(0, colon))}:${redactor.secret(plain.slice(colon + 1))}`)}`

@@ -29,11 +29,11 @@ export class SecretScanner {
     if (isJson(text)) return this.findInJson(text, depth + 1)
     const cover = (start: number, end: number): string => this.#secrets.placeholderFor(text.slice(start, end))
     const plain = mergeOverlapping(
-      [...this.#findInEmbeddedJson(text, depth + 1), ...this.#findPlain(text)],
+      [this.#findInEmbeddedJson(text, depth + 1), this.#findPlain(text)].flat(),
       cover,
     )
     return depth < MAX_ENCODING_DEPTH
-      ? [...plain, ...withoutOverlaps(this.#findInViews(text, depth + 1), plain)]
+      ? withoutLaterOverlaps([plain, this.#findInViews(text, depth + 1)])
       : plain
   }
 
@@ -47,8 +47,8 @@ export class SecretScanner {
       const name = pairs.nameOf(text, token)
       if (keyLines !== undefined && token.kind === 'string' && isKeyToken(text, token, keyLines))
         edits.push(this.#replaceWhole(text, token))
-      else if (!isProtocolField(withinMessage(token.path)))
-        edits.push(...this.#findInToken(text, token, { name, depth }))
+      else if (!isProtocolField(token.path))
+        for (const edit of this.#findInToken(text, token, { name, depth })) edits.push(edit)
     })
     return edits
   }
@@ -110,13 +110,12 @@ export class SecretScanner {
     const { known, rules } = this.#secrets
     const lower = text.toLowerCase()
     const found = [
-      ...known.find(text),
-      ...rules.rules.flatMap((rule) => (mayMatchRule(rule, lower) ? this.#findByRule(rule, text) : [])),
-      ...this.#findAssigned(text),
-    ]
-    const left = found.filter(({ start, end }) => this.#secrets.isExempt(text.slice(start, end)))
-    return found
-      .filter((range) => !left.some((whole) => isWithin(range, whole))) // a part of a placeholder may look like a secret
+      known.find(text),
+      ...rules.rules.map((rule) => (mayMatchRule(rule, lower) ? this.#findByRule(rule, text) : [])),
+      this.#findAssigned(text),
+    ].flat()
+    const exempt = found.filter(({ start, end }) => this.#secrets.isExempt(text.slice(start, end)))
+    return withoutCovered(found, exempt) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
   }
 
@@ -142,15 +141,9 @@ export class SecretScanner {
       view !== undefined && this.#secrets.mayOccurIn(view.text)
     const views = [jsonUnescapedView(text), percentDecodedView(text)].filter(isWorthIt)
     for (const view of base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes))) views.push(view)
-    const edits: TextReplacement[] = []
-    for (const view of views)
-      edits.push(...withoutOverlaps(view.toSourceEdits(this.findInText(view.text, depth)), edits))
-    return edits
+    const found = views.map((view) => view.toSourceEdits(this.findInText(view.text, depth)))
+    return withoutLaterOverlaps(found)
   }
-}
-
-function isWithin({ start, end }: Range, whole: Range): boolean {
-  return whole.start <= start && end <= whole.end
 }
 
 function isKeyToken(text: string, token: JsonToken, lines: PrivateKeyLines): boolean {
@@ -194,13 +187,40 @@ function mergeOverlapping(
   return result
 }
 
-/** The edits that do not overlap any of the others. */
-function withoutOverlaps(
-  edits: readonly TextReplacement[],
-  others: readonly TextReplacement[],
-): readonly TextReplacement[] {
-  if (others.length === 0) return edits
-  return edits.filter(({ start, end }) => !others.some((other) => start < other.end && other.start < end))
+/** Joins lists of edits. An edit that overlaps one of an earlier list is left out. */
+function withoutLaterOverlaps(lists: readonly (readonly TextReplacement[])[]): readonly TextReplacement[] {
+  const filled = lists.filter((list) => list.length > 0)
+  if (filled.length < 2) return filled[0] ?? []
+  const last = filled.flat().reduce((most, { end }) => Math.max(most, end), 0)
+  const isTaken = new Uint8Array(last) // one byte per character, because comparing each edit with each other is quadratic
+  return filled.flatMap((list) => {
+    const free = list.filter(({ start, end }) => !isTaken.subarray(start, end).includes(1))
+    for (const { start, end } of free) isTaken.fill(1, start, end)
+    return free
+  })
+}
+
+/** The ranges that are not within any of the others. */
+function withoutCovered(ranges: readonly Range[], others: readonly Range[]): readonly Range[] {
+  if (others.length === 0) return ranges
+  const sorted = others.toSorted((a, b) => a.start - b.start)
+  let last = 0
+  const ends = sorted.map(({ end }) => (last = Math.max(last, end))) // the furthest end up to each start
+  return ranges.filter(({ start, end }) => {
+    const before = countUpTo(sorted, start)
+    return before === 0 || ends[before - 1]! < end
+  })
+}
+
+/** Number of ranges that start at or before an offset. The ranges are sorted. */
+function countUpTo(sorted: readonly Range[], offset: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (sorted[middle]!.start <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function mayMatchRule(rule: RedactionRule, lower: string): boolean {
@@ -293,8 +313,9 @@ type TokenPath = readonly (string | number)[]
 
 /** Returns true for values that the protocol depends on. They are never replaced. */
 function isProtocolField(path: TokenPath): boolean {
-  const [first, second, third, fourth] = path
-  switch (path.length) {
+  const inBatch = typeof path[0] === 'number' ? 1 : 0 // the index of the message
+  const [first, second, third, fourth] = inBatch ? path.slice(1, 5) : path
+  switch (path.length - inBatch) {
     case 1:
       return first === 'jsonrpc' || first === 'id' || first === 'method'
     case 2:
@@ -328,8 +349,3 @@ function isInSchema(path: TokenPath): boolean {
 const SCHEMAS = new Set<string | number>(['inputSchema', 'outputSchema', 'requestedSchema'])
 /** Limits the work, because a path can be as long as a message. */
 const MAX_SCHEMA_DEPTH = 64
-
-/** Removes the index in a batch from a path. */
-function withinMessage(path: TokenPath): TokenPath {
-  return typeof path[0] === 'number' ? path.slice(1) : path
-}

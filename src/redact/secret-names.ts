@@ -9,7 +9,7 @@ export function judgeName(name: string): NameVerdict {
   const known = verdictCache.get(name)
   if (known !== undefined) return known
   const verdict = judgeNormalizedName(normalizeName(name))
-  if (verdictCache.size < MAX_CACHED_NAMES) verdictCache.set(name, verdict)
+  if (verdictCache.size < MAX_CACHED_NAMES && name.length < MAX_CACHED_LENGTH) verdictCache.set(name, verdict)
   return verdict
 }
 
@@ -20,6 +20,7 @@ export function normalizeName(name: string): string {
 
 const verdictCache = new Map<string, NameVerdict>()
 const MAX_CACHED_NAMES = 5000
+const MAX_CACHED_LENGTH = 200
 
 const SECRET_NAME =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/

@@ -1,3 +1,4 @@
+import { KnownValues } from './known-values.ts'
 import { type RedactionKey, Placeholders } from './placeholders.ts'
 import { DEFAULT_IMAGE } from './prefilter/default-image.ts'
 import { EXACT, NAME, PATTERN_KINDS, patternKindOf } from './prefilter/pattern-kinds.ts'
@@ -72,7 +73,8 @@ export class SecretValues {
   /** Replaces this value everywhere from now on. */
   addKnown(value: string): void {
     if (this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value) || !this.known.add(value)) return
-    for (const text of encodedForms(value)) this.#prefilter.add(toByteString(text), EXACT)
+    for (const text of encodedForms(value.slice(0, MAX_ENCODED_LENGTH)))
+      this.#prefilter.add(toByteString(text), EXACT)
   }
 
   /** Adds a rule that is not on by default. The default rules are in the generated image. */
@@ -92,41 +94,6 @@ const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
 const MAX_KNOWN_VALUES = 5000
-
-/** Values that are replaced wherever they occur. */
-class KnownValues {
-  readonly #values = new Set<string>()
-  #pattern: RegExp | undefined
-
-  get size(): number {
-    return this.#values.size
-  }
-
-  get all(): readonly string[] {
-    return [...this.#values]
-  }
-
-  has(value: string): boolean {
-    return this.#values.has(value)
-  }
-
-  /** Returns true if the value is new. */
-  add(value: string): boolean {
-    if (this.#values.has(value)) return false
-    this.#values.add(value)
-    this.#pattern = undefined
-    return true
-  }
-
-  find(text: string): readonly { readonly start: number; readonly end: number }[] {
-    if (this.#values.size === 0) return []
-    this.#pattern ??= alternationOf([...this.#values])
-    return [...text.matchAll(this.#pattern)].map(({ 0: { length }, index }) => ({
-      start: index,
-      end: index + length,
-    }))
-  }
-}
 
 /** The encodings of a value in JSON, URLs and base64. */
 export function encodedForms(value: string): readonly string[] {
@@ -159,10 +126,4 @@ function asciiOnly(escaped: string): string {
     /[^\x20-\x7e]|[<>&]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-}
-
-/** Longest first, so that a value wins over another value that it contains. */
-function alternationOf(values: readonly string[]): RegExp {
-  const sorted = values.toSorted((a, b) => b.length - a.length)
-  return new RegExp(sorted.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }

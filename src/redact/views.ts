@@ -23,13 +23,13 @@ export function* base64Views(
   text: string,
   isWorthIt: (bytes: Uint8Array) => boolean,
 ): Generator<DecodedView> {
-  for (const { 0: block, index } of text.matchAll(BASE64_BLOCK)) {
-    const bytes = fromBase64(block.replaceAll(/[\r\n]+|=+$/g, ''))
+  for (const { 0: block, index } of text.includes('\n') ? text.matchAll(BASE64_BLOCK) : []) {
+    const bytes = fromBase64(withoutPadding(block.replaceAll(/[\r\n]+/g, '')))
     if (isWorthIt(bytes)) yield blockView(block, index, bytes)
   }
   for (const { 0: run, index } of text.matchAll(BASE64_RUN)) {
     for (let skip = 0; skip < 4; skip++) {
-      const bytes = fromBase64(run.slice(skip).replace(/=+$/, ''))
+      const bytes = fromBase64(withoutPadding(run.slice(skip)))
       if (!isWorthIt(bytes)) continue
       yield base64View(run, index, skip, bytes)
       break
@@ -127,8 +127,12 @@ function sourceOffset(
 }
 
 function decodeEscape(found: string): string {
-  return String(JSON.parse(`"${found}"`))
+  return found[1] === 'u'
+    ? String.fromCharCode(Number.parseInt(found.slice(2), 16))
+    : (SHORT_ESCAPES[found[1]!] ?? found[1]!)
 }
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
 function escapeJsonText(plain: string): string {
   return JSON.stringify(plain).slice(1, -1)
@@ -168,6 +172,13 @@ const URL_SAFE = `${STANDARD.slice(0, 62)}-_`
 const VALUES = new Uint8Array(256)
 for (let value = 0; value < 64; value++)
   VALUES[STANDARD.charCodeAt(value)] = VALUES[URL_SAFE.charCodeAt(value)] = value
+
+/** Removes the padding at the end. A regular expression would try every `=` of a text anew. */
+export function withoutPadding(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '=') end--
+  return text.slice(0, end)
+}
 
 /** Encodes a text with one character per byte, without padding. */
 export function toBase64(bytes: string, isUrlSafe: boolean): string {

@@ -169,9 +169,27 @@ export class PrefilterTables {
     const first = hashOfThreeBytes(one, two, three)
     const hash = four === undefined ? first : hashWith(first, four)
     if (this.entries.length === MAX_ENTRIES) return false
-    this.entries.push({ bytes, offset, kind, next: this.firstEntries[hash]! })
+    const next = this.firstEntries[hash]!
+    const chain = this.#chainFrom(next)
+    const window = bytes.slice(offset, offset + width)
+    if (chain.length < MAX_CHAIN_LENGTH) this.entries.push({ bytes, offset, kind, next })
+    else if (chain.some((entry) => entry.bytes === window)) return true
+    else if (chain.length === 2 * MAX_CHAIN_LENGTH) return false
+    // One entry for the rarest bytes alone stands for all further patterns that have them.
+    else this.entries.push({ bytes: window, offset: 0, kind: { isAnyCase: true }, next })
     this.firstEntries[hash] = this.entries.length
     return true
+  }
+
+  /** The entries with one hash, as far as they count. Many known values that begin in the same way have the same hash. */
+  #chainFrom(first: number): readonly PatternEntry[] {
+    const chain: PatternEntry[] = []
+    for (let which = first; which > 0 && chain.length < 2 * MAX_CHAIN_LENGTH;) {
+      const entry = this.entry(which)
+      chain.push(entry)
+      which = entry.next
+    }
+    return chain
   }
 
   /** `kinds` lists all kinds that the patterns can have. */
@@ -208,6 +226,7 @@ const ANY_KIND = 0xffff
 const HASH_BITS = 16
 /** The largest number in a table. With more patterns every text passes. */
 const MAX_ENTRIES = 0xffff
+const MAX_CHAIN_LENGTH = 32
 const HASH_MASK = (1 << HASH_BITS) - 1
 const CASE_BIT = 0x20
 

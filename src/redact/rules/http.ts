@@ -31,7 +31,8 @@ export const httpRules = (): readonly RedactionRule[] => [
   {
     name: 'cookie',
     keywords: ['cookie: '],
-    pattern: /(?<!set-)\bcookie: +(?<secret>(?=[^\r\n"'\\]*\d)[\w.-]+=[^\r\n"'\\]{6,})/gi,
+    pattern: /(?<!set-)\bcookie: +(?<secret>[\w.-]+=[^\r\n"'\\]{6,})/gi,
+    isSecret: (value) => /\d/.test(value), // a look-ahead for the digit would search the whole line again for each `cookie:`
   },
   {
     name: 'set-cookie',

@@ -72,7 +72,9 @@ export const tokenRules = (): readonly RedactionRule[] => [
     name: 'jwt',
     // {"alg, {"typ, {"kid, {"cty, {"enc, {"jku, {"x5, {"b64, {"zip
     keywords: ['eyJhb', 'eyJ0e', 'eyJra', 'eyJjd', 'eyJlb', 'eyJqa', 'eyJ4N', 'eyJiN', 'eyJ6a'],
-    pattern: /eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2}(?![\w-])/g,
+    // The look-ahead makes sure that two dots follow. Otherwise a long word would be searched for them from each `eyJ` in it.
+    pattern:
+      /(?<![\w-])(?=[\w-]+\.[\w-]{2,}\.)[\w-]*?(?<secret>eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2})/g,
   },
 ]
 

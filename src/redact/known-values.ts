@@ -1,0 +1,101 @@
+/** Values that are replaced wherever they occur. They are kept in a tree, in which values with the same beginning share a branch. */
+export class KnownValues {
+  readonly #values = new Set<string>()
+  readonly #roots = new Map<number, ValueNode>()
+  /** For each pair of characters, by hash: whether a value begins with it. */
+  readonly #beginnings = new Uint8Array(1 << HASH_BITS)
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  get all(): readonly string[] {
+    return [...this.#values]
+  }
+
+  has(value: string): boolean {
+    return this.#values.has(value)
+  }
+
+  /** Returns true if the value is new. The value has at least two characters. */
+  add(value: string): boolean {
+    if (this.#values.has(value)) return false
+    this.#values.add(value)
+    this.#beginnings[pairHash(value, 0)] = 1
+    insertValue(this.#roots, value)
+    return true
+  }
+
+  /** Finds the values in a text, from left to right. Where several begin, the longest one counts. */
+  find(text: string): readonly { readonly start: number; readonly end: number }[] {
+    const found: { readonly start: number; readonly end: number }[] = []
+    if (this.#values.size === 0) return found
+    for (let at = 0; at + 1 < text.length;) {
+      const length = this.#beginnings[pairHash(text, at)] === 1 ? longestValueAt(this.#roots, text, at) : 0
+      if (length > 0) found.push({ start: at, end: at + length })
+      at += length || 1
+    }
+    return found
+  }
+}
+
+/** A branch: the characters that lead to it, and where it goes on. */
+interface ValueNode {
+  label: string
+  isValue: boolean
+  branches: Map<number, ValueNode> | undefined
+}
+
+const HASH_BITS = 16
+
+function pairHash(text: string, at: number): number {
+  return (text.charCodeAt(at) * 257 + text.charCodeAt(at + 1)) & ((1 << HASH_BITS) - 1)
+}
+
+function insertValue(roots: Map<number, ValueNode>, value: string): void {
+  let branches = roots
+  let rest = value
+  for (;;) {
+    const node = branches.get(rest.charCodeAt(0))
+    if (node === undefined) {
+      branches.set(rest.charCodeAt(0), { label: rest, isValue: true, branches: undefined })
+      return
+    }
+    const shared = sharedLength(node.label, rest)
+    if (shared < node.label.length) splitNode(node, shared)
+    if (shared === rest.length) {
+      node.isValue = true
+      return
+    }
+    rest = rest.slice(shared)
+    branches = node.branches ??= new Map()
+  }
+}
+
+function sharedLength(one: string, other: string): number {
+  const end = Math.min(one.length, other.length)
+  let at = 0
+  while (at < end && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  return at
+}
+
+/** Cuts a node in two, so that another value can branch off. */
+function splitNode(node: ValueNode, at: number): void {
+  const { label, isValue, branches } = node
+  node.branches = new Map([[label.charCodeAt(at), { label: label.slice(at), isValue, branches }]])
+  node.label = label.slice(0, at)
+  node.isValue = false
+}
+
+/** Length of the longest value at an offset, or 0. */
+function longestValueAt(roots: Map<number, ValueNode>, text: string, start: number): number {
+  let longest = 0
+  let at = start
+  for (let node = roots.get(text.charCodeAt(at)); node !== undefined;) {
+    if (!text.startsWith(node.label, at)) break
+    at += node.label.length
+    if (node.isValue) longest = at - start
+    node = node.branches?.get(text.charCodeAt(at))
+  }
+  return longest
+}
