@@ -1,5 +1,7 @@
 import { alignLists } from './align.ts'
 import { jsonTypeOf, type Difference } from './difference.ts'
+import { parseTextPair } from './formats/index.ts'
+import { changedParts } from './formats/prose.ts'
 import { ExactNumber, parseJsonPair } from '../json/exact-number.ts'
 import type { DiffRuleNode } from './rules.ts'
 import { canonicalJson } from '../json/canonical.ts'
@@ -14,6 +16,8 @@ export class ValueComparison {
   readonly differences: Difference[] = []
   readonly #settings: CompareSettings
   readonly #path: (string | number)[] = []
+  /** The outermost text around the values that are being compared, unless it is JSON. */
+  #within: Difference['within']
 
   constructor(settings: CompareSettings) {
     this.#settings = settings
@@ -102,11 +106,26 @@ export class ValueComparison {
 
   #scalars(expected: unknown, actual: unknown, node: DiffRuleNode | undefined): void {
     if (isEqual(expected, actual, node, this.#settings)) return
-    const inside =
-      typeof expected === 'string' && typeof actual === 'string' ? parseJsonPair(expected, actual) : undefined
-    if (inside !== undefined) return this.compare(inside.expected, inside.actual, node)
+    if (typeof expected === 'string' && typeof actual === 'string') return this.#texts(expected, actual, node)
     const kind = jsonTypeOf(expected) === jsonTypeOf(actual) ? 'changed' : 'type'
     this.#note({ kind, expected, actual })
+  }
+
+  /** Compares two texts by the structure of the expected one. Prose is one value, whose changed parts are named. */
+  #texts(expected: string, actual: string, node: DiffRuleNode | undefined): void {
+    const parsed = parseTextPair(expected, actual)
+    if (parsed.kind === 'lost') return this.#note({ kind: 'format', expected, actual, format: parsed.format })
+    const found = this.differences.length
+    if (parsed.kind === 'parsed') {
+      const { format } = parsed
+      const around = this.#within
+      if (format.ignoresLayout !== true) this.#within ??= { path: this.#path.slice(), expected, actual }
+      this.compare(parsed.expected, parsed.actual, node)
+      this.#within = around
+      const isSame = canonicalJson(parsed.expected) === canonicalJson(parsed.actual)
+      if (format.ignoresLayout === true || !isSame || this.differences.length > found) return
+    }
+    this.#note({ kind: 'changed', expected, actual, parts: changedParts(expected, actual) })
   }
 
   #addedOrRemoved(kind: 'added' | 'removed', value: unknown, node: DiffRuleNode | undefined): void {
@@ -121,7 +140,8 @@ export class ValueComparison {
   }
 
   #note(difference: Omit<Difference, 'path'>): void {
-    this.differences.push({ path: this.#path.slice(), ...difference })
+    const within = this.#within
+    this.differences.push({ path: this.#path.slice(), ...difference, ...(within && { within }) })
   }
 }
 
@@ -243,8 +263,11 @@ export class StructureComparison {
     if (Array.isArray(expected) && Array.isArray(actual)) return this.#items(expected, actual, node)
     if (isObject(expected) && isObject(actual)) return this.#members(expected, actual, node)
     if (typeof expected !== 'string' || typeof actual !== 'string') return
-    const inside = parseJsonPair(expected, actual)
-    if (inside !== undefined) this.compare(inside.expected, inside.actual, node)
+    if (expected === actual) return
+    const parsed = parseTextPair(expected, actual)
+    if (parsed.kind === 'parsed') this.compare(parsed.expected, parsed.actual, node)
+    else if (parsed.kind === 'lost' && parsed.format.isDistinctive === true)
+      this.#note({ kind: 'format', expected, actual, format: parsed.format })
   }
 
   // The items of an empty list are unknown. Additional items are compared with the last expected one.

@@ -1,13 +1,36 @@
 import { ExactNumber } from '../json/exact-number.ts'
 import type { JsonPath } from '../json/path.ts'
+import type { TextFormat } from './formats/format.ts'
 
 /** One difference between two values. `expected` is absent for an addition, `actual` for a removal. */
 export interface Difference {
-  /** Path from the compared value. It continues into JSON inside a string. */
+  /** Path from the compared value. It continues into a structured text, such as JSON inside a string. */
   readonly path: JsonPath
-  readonly kind: 'added' | 'removed' | 'changed' | 'type'
+  /** `order`: a list has its items in another order. `format`: a structured text, such as JSON, can no longer be parsed. */
+  readonly kind: 'added' | 'removed' | 'changed' | 'type' | 'order' | 'format'
   readonly expected?: unknown
   readonly actual?: unknown
+  /** The format that a text has lost; only if `kind` is `format`. */
+  readonly format?: TextFormat
+  /** The changed parts of a text that is prose. */
+  readonly parts?: readonly ChangedPart[]
+  /** The whole texts, if the difference is inside of a structured text that is not JSON. */
+  readonly within?: ChangedText
+}
+
+/** A part of a text that changed. */
+export interface ChangedPart {
+  /** The first line of the part in the recorded text, from 1. */
+  readonly line: number
+  readonly expected: string
+  readonly actual: string
+}
+
+/** Two texts whose values were compared. */
+interface ChangedText {
+  readonly path: JsonPath
+  readonly expected: string
+  readonly actual: string
 }
 
 /** A string or number that changed to another string or number. */

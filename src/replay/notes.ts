@@ -96,4 +96,6 @@ const CHANGE_WORDS: Readonly<Record<Difference['kind'], string>> = {
   removed: 'is missing',
   changed: 'has changed',
   type: 'has changed',
+  order: 'has another order',
+  format: 'has another format',
 }

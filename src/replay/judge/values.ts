@@ -14,6 +14,7 @@ import {
 } from './comparison-rules.ts'
 import { isAsRecorded, type Judge, type JudgedAnswer, outcomeText } from './judge.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
+import { truncateText } from '../../text.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 
 interface ValuesJudgeOptions {
@@ -107,22 +108,45 @@ function customFinding({ name }: ValidationRule, wrong: string | undefined): rea
 }
 
 export function differenceFinding(difference: Difference): StepFinding {
-  const { path, kind, ...sides } = difference
+  const { path, kind } = difference
   return {
     layer: 'values',
     level: 'error',
-    message: DIFFERENCE_WORDS[kind],
+    message:
+      kind === 'format'
+        ? `is no longer valid ${difference.format?.name}`
+        : DIFFERENCE_WORDS[kind] + changedPartText(difference),
     path: formatPath(path),
-    ...sides,
+    ...('expected' in difference && { expected: difference.expected }),
+    ...('actual' in difference && { actual: difference.actual }),
     difference,
   }
 }
 
-const DIFFERENCE_WORDS: Readonly<Record<Difference['kind'], string>> = {
+/** Quotes the first changed part of a long text, because a report shows only the beginning of long values. */
+function changedPartText({ parts, expected, actual }: Difference): string {
+  const [first] = parts ?? []
+  if (first === undefined || !(isLongText(expected) || isLongText(actual))) return ''
+  const more = (parts?.length ?? 0) > 1 ? `, and ${(parts?.length ?? 0) - 1} more` : ''
+  return ` in line ${first.line}: ${describePart(first.expected)} is now ${describePart(first.actual)}${more}`
+}
+
+function isLongText(value: unknown): boolean {
+  return typeof value === 'string' && (value.length > LONGEST_SHOWN || value.includes('\n'))
+}
+
+const LONGEST_SHOWN = 60
+
+function describePart(text: string): string {
+  return JSON.stringify(truncateText(text, LONGEST_SHOWN))
+}
+
+const DIFFERENCE_WORDS: Readonly<Record<Exclude<Difference['kind'], 'format'>, string>> = {
   added: 'is new',
   removed: 'is missing',
   changed: 'has another value',
   type: 'has another type',
+  order: 'has the same items in another order',
 }
 
 function orderFinding(differences: readonly Difference[]): StepFinding {

@@ -1,0 +1,49 @@
+import { csv, tsv } from './csv.ts'
+import type { TextFormat } from './format.ts'
+import { json } from './json.ts'
+import { jsonLines } from './json-lines.ts'
+import { markdownTable } from './markdown-table.ts'
+import { url } from './url.ts'
+import { xml } from './xml.ts'
+
+/** All formats, the most distinctive first. A text has the first format that can parse it. A text without a format is prose. */
+export const TEXT_FORMATS: readonly TextFormat[] = [json, jsonLines, xml, url, markdownTable, tsv, csv]
+
+/** The values in two texts of the same format. */
+export type ParsedPair =
+  | {
+      readonly kind: 'parsed'
+      readonly format: TextFormat
+      readonly expected: unknown
+      readonly actual: unknown
+    }
+  /** Only the expected text has the format. */
+  | { readonly kind: 'lost'; readonly format: TextFormat }
+  | { readonly kind: 'prose' }
+
+/** Parses two texts that differ by the format of the expected one. */
+export function parseTextPair(expected: string, actual: string): ParsedPair {
+  const parsed = parseText(expected)
+  if (parsed === undefined) return PROSE
+  const { format } = parsed
+  const other = (format.parseLenient ?? format.parse)(actual)
+  if (other === undefined) return { kind: 'lost', format }
+  return { kind: 'parsed', format, expected: parsed.value, actual: other }
+}
+
+const PROSE: ParsedPair = { kind: 'prose' }
+
+/** Returns the values in a structured text, or `undefined` if it is prose. */
+export function parseText(
+  text: string,
+): { readonly format: TextFormat; readonly value: unknown } | undefined {
+  if (!MAY_HAVE_STRUCTURE.test(text)) return undefined
+  for (const format of TEXT_FORMATS) {
+    const value = format.parse(text)
+    if (value !== undefined) return { format, value }
+  }
+  return undefined
+}
+
+// A quick check, because most strings are short words.
+const MAY_HAVE_STRUCTURE = /^\s*[{[<]|[|\t,;\n]|:\/\//
