@@ -5,7 +5,10 @@ import { createDiffer, diffJson, type DiffOptions } from './diff.ts'
 function differences(expected: unknown, actual: unknown, options?: DiffOptions): readonly string[] {
   return createDiffer(options)
     .texts(JSON.stringify(expected), JSON.stringify(actual))
-    .map(({ path, kind, parts, ...sides }) => `${kind} ${formatPath(path)} ${JSON.stringify(sides)}`)
+    .map(
+      ({ path, kind, expected: one, actual: other }) =>
+        `${kind} ${formatPath(path)} ${JSON.stringify({ expected: one, actual: other })}`,
+    )
 }
 
 const paths = (...texts: readonly string[]): ReturnType<typeof parsePath>[] => texts.map(parsePath)

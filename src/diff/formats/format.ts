@@ -3,12 +3,12 @@ export interface TextFormat {
   /** As a finding names it: "is no longer valid JSON". */
   readonly name: string
   /** Returns the values in a text of this format, or `undefined` if the text has another format. Takes linear time and never throws. */
-  parse(text: string): unknown
+  readonly parse: (text: string) => unknown
   /**
    * Parses a text that should have this format because its counterpart has it. It accepts texts that alone would not be recognized, such as a
    * table with a short row. The default is `parse`.
    */
-  parseLenient?(text: string): unknown
+  readonly parseLenient?: (text: string) => unknown
   /** Texts with the same values are equal, whatever their layout. */
   readonly ignoresLayout?: true
   /** Prose rarely has this format by accident, so losing it is never noise. */

@@ -40,10 +40,6 @@ test.each([
 })
 
 test('a text that loses its format is a difference of its own', () => {
-  const lost = (expected: string, actual: string): unknown =>
-    createDiffer()
-      .values([expected], [actual])
-      .map(({ kind, format }) => [kind, format?.name])
   expect(lost('{"a":1}', '{"a":1')).toEqual([['format', 'JSON']])
   expect(lost('{"a":1}\n{"b":1}', '{"a":1}\n{"b":')).toEqual([['format', 'JSON lines']])
   expect(lost('<r><a>1</a></r>', '<r><a>1</r>')).toEqual([['format', 'XML or HTML']])
@@ -142,6 +138,12 @@ test('hostile texts take linear time', () => {
       expect(() => parseText(`${start}${text}`)).not.toThrow()
   }
 })
+
+function lost(expected: string, actual: string): unknown {
+  return createDiffer()
+    .values([expected], [actual])
+    .map(({ kind, format }) => [kind, format?.name])
+}
 
 const word = fc.stringMatching(/^[a-z]{1,8}$/)
 const leaf = fc.oneof(word, fc.uuid(), fc.nat().map(String))

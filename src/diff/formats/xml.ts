@@ -49,8 +49,7 @@ function parseXml(text: string): unknown {
       }
     }
   }
-  while (isHtml && open.length > 1 && MAY_STAY_OPEN.has(open.at(-1)?.name.toLowerCase() ?? ''))
-    closeLast(open)
+  if (isHtml) while (mayStayOpen(open)) closeLast(open)
   return open.length === 1 && elements > 0 ? valueOf(root) : undefined
 }
 
@@ -176,11 +175,14 @@ function closeElement(open: OpenElement[], name: string, isHtml: boolean): boole
     const last = open.at(-1)?.name ?? ''
     return isHtml ? last.toLowerCase() === name.toLowerCase() : last === name
   }
-  while (isHtml && open.length > 1 && !isOpen() && MAY_STAY_OPEN.has(open.at(-1)?.name.toLowerCase() ?? ''))
-    closeLast(open)
+  if (isHtml) while (!isOpen() && mayStayOpen(open)) closeLast(open)
   if (open.length === 1 || !isOpen()) return false
   closeLast(open)
   return true
+}
+
+function mayStayOpen(open: readonly OpenElement[]): boolean {
+  return open.length > 1 && MAY_STAY_OPEN.has(open.at(-1)?.name.toLowerCase() ?? '')
 }
 
 /** In HTML, a further item or cell closes the one before it. */
