@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ExactNumber } from '../../json/exact-number.ts'
 import { differOnlyInTime } from './clock.ts'
 
 const RECORDED = Date.parse('2026-11-15T13:59:00Z')
@@ -14,7 +15,16 @@ test.each([
   ['made at 2026-11-15T13:59:04Z', 'made at 2026-12-24T08:05:01Z'],
   ['made at 1:59:04 PM', 'made at 8:05:01 AM'],
   ['made at 13:59:04', 'made at 08:05:01'],
+  ['made at 2026-11-15T13:59:04Z', 'made at 2026-12-24T08:05:01.250Z'],
   [1_794_751_144, 1_798_099_501],
+  ['2026-11-15 and 11/15/2026 and Sunday', '2026-12-24 and 12/24/2026 and Thursday'],
+  ['expires Dec 15, 2026', 'expires Jan 23, 2027'],
+  ['renewed on 15 December 2026', 'renewed on 24 January 2027'],
+  ['Sun, 15 Nov 2026 13:59:04 GMT', 'Thu, 24 Dec 2026 08:05:01 GMT'],
+  ['seen 2 hours ago', 'seen 39 days ago'],
+  ['seen just now', 'seen a minute ago'],
+  ['<age>7604 hours</age>', '<age>8534 hours</age>'],
+  ['{{at}} 22:59 Asia/Tokyo', '{{at}} 17:05 Asia/Tokyo'],
 ])('%s and %s are both now', (then, now) => {
   expect(differOnlyInTime(then, now, CLOCK)).toBe(true)
 })
@@ -24,10 +34,51 @@ test.each([
   ['made at 13:59:04 by Ada', 'made at 08:05:01 by Eve'],
   ['took 00:00:04', 'took 00:00:09'],
   ['made at 1:59:04 PM', 'made at 1:59:04 AM'],
+  ['2026-11-15', '2026-12-25'],
+  ['2026-11-15', '12/24/2026'],
+  ['Nov 15, 2026', 'December 24, 2026'],
+  ['2026-11-15T13:59:04Z', '2026-12-24T08:05:01'],
+  ['Sun, 15 Nov 2026 13:59:04 GMT', 'Fri, 24 Dec 2026 08:05:01 GMT'],
+  ['seen 2 hours ago', 'seen 3 hours ago'],
+  ['timeout 30 s', 'timeout 60 s'],
+  ['retry in 3 days', 'retry in 5 days'],
+  ['made at 13:59:04\nby Ada', 'made at 08:05:01'],
+  [10, 11],
 ])('%s and %s are two things', (then, now) => {
   expect(differOnlyInTime(then, now, CLOCK)).toBe(false)
 })
 
 test('a local time of day is recognised as the current time', () => {
   expect(differOnlyInTime(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
+})
+
+const DAY = 86_400_000
+const nanoseconds = (at: number): ExactNumber => new ExactNumber(`${at}123456`)
+const hostile = (end: string): string => `${'1 1:1 Mon '.repeat(20_000)}${'1'.repeat(20_000)}${end}`
+const ONE_DAY_LATER = { ...CLOCK, live: () => ({ from: RECORDED + DAY, to: RECORDED + DAY + 5000 }) }
+
+test.each([
+  [10, 11, ['age_days'], true],
+  [10, 11, ['days', 'left'], false],
+  [11, 10, ['daysLeft'], true],
+  [10, 11, ['price'], false],
+  [10, 11, ['price_per_day'], false],
+  [10, 11, ['timeout_days'], false],
+  [10, 34, ['n'], true],
+  [10, 58, ['n'], false],
+  [2, 3, ['uptime'], true],
+  [2, 3, ['s'], false],
+  ['2 days', '3 days', ['since_boot'], true],
+  ['1.5.2', '1.5.3', ['days'], false],
+] as const)('after one day, %s and %s at %s are explained by the clock: %s', (then, now, path, isTime) => {
+  expect(differOnlyInTime(then, now, ONE_DAY_LATER, path)).toBe(isTime)
+})
+
+test('nanoseconds since 1970, which are too long for a JavaScript number, are times', () => {
+  expect(differOnlyInTime(nanoseconds(RECORDED), nanoseconds(LIVE), CLOCK)).toBe(true)
+  expect(differOnlyInTime(nanoseconds(RECORDED), nanoseconds(LIVE + DAY), CLOCK)).toBe(false)
+})
+
+test('a long hostile text is compared in a short time', () => {
+  expect(differOnlyInTime(hostile('a'), hostile('b'), CLOCK)).toBe(false)
 })

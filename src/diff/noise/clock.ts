@@ -1,59 +1,118 @@
-import { isChangedScalar } from '../difference.ts'
+import { ExactNumber } from '../../json/exact-number.ts'
+import type { JsonPath } from '../../json/path.ts'
+import type { Difference } from '../difference.ts'
+import { ageTokens, countTokens } from './clock/ages.ts'
+import { calendarTokens } from './clock/calendar.ts'
+import { epochTokens } from './clock/epochs.ts'
+import { haveSameRelation, type ClockPair, type ZoneOffset } from './clock/relation.ts'
+import type { TimeToken } from './clock/time-reading.ts'
 import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } from './noise-kind.ts'
 
-/** Texts and numbers that contain the current time. */
-export const clockTimes: NoiseKind = noiseByDifference(
-  'clock',
-  (difference, { clock }) =>
-    clock !== undefined &&
-    isChangedScalar(difference) &&
-    differOnlyInTime(difference.expected, difference.actual, clock),
-)
+/** Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. */
+export const clockTimes: NoiseKind = noiseByDifference('clock', (difference, { clock }) => {
+  if (clock === undefined || difference.kind !== 'changed') return false
+  const { expected, actual, path } = difference
+  return differOnlyInTime(expected, actual, clock, path)
+})
 
-const NOW = '\u0000now\u0000'
-// ISO 8601, the format of JavaScript's Date, the format of HTTP headers, seconds or milliseconds since 1970, and a time of day.
-const TIMES =
-  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2} [A-Z][a-z]{2} \d{1,2} \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|(?<!\d)1\d{9}(?:\d{3})?(?!\d)|(?<![\d:.])\d{1,2}:\d\d:\d\d(?:[\s\u202f]?[AP]M)?(?![\d:])/g
-
-/** Returns true if two texts or numbers differ only in times that lie within their sessions. */
+/**
+ * Returns true if two texts or numbers differ only in times, and each time has the same relation to the clock of its session.
+ * The path tells what a plain number is: `uptime_s`, `age.days`.
+ */
 export function differOnlyInTime(
-  expected: string | number,
-  actual: string | number,
+  expected: Difference['expected'],
+  actual: Difference['actual'],
   clock: SessionTimes,
+  path: JsonPath = [],
 ): boolean {
-  const then = withoutTimes(String(expected), clock.recorded)
-  return then.includes(NOW) && then === withoutTimes(String(actual), clock.live())
-}
-
-function withoutTimes(text: string, span: TimeSpan): string {
-  return text.replaceAll(TIMES, (found) => (timesOf(found, span).some(isIn(span)) ? NOW : found))
-}
-
-function isIn({ from, to }: TimeSpan): (time: number) => boolean {
-  return (time) => time >= from - SLACK && time <= to + SLACK
-}
-
-// Values that a session works on are often created shortly before it, and the clocks of two machines differ a little.
-const SLACK = 120_000
-
-/** A time of day without a date is tried on the first and the last day of the span, in local time and in UTC. */
-function timesOf(text: string, { from, to }: TimeSpan): readonly number[] {
-  const [, hour, rest = '', half] = /^(\d{1,2})(:\d\d:\d\d)(?:[\s\u202f]?([AP]M))?$/.exec(text) ?? []
-  if (hour === undefined) return [timeOf(text)]
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === 'PM' ? 12 : 0)
-  const onDay = `T${String(hours).padStart(2, '0')}${rest}`
-  return [from, to].flatMap((at) => {
-    const day = new Date(at)
-    const here = new Date(at - day.getTimezoneOffset() * 60_000)
-    return [Date.parse(`${dayOf(day)}${onDay}Z`), Date.parse(`${dayOf(here)}${onDay}`)]
+  const [then, now] = [spellingOf(expected), spellingOf(actual)]
+  if (then === undefined || now === undefined || typeof expected !== typeof actual) return false
+  const [recordedLines, liveLines] = [then.split('\n'), now.split('\n')]
+  if (recordedLines.length !== liveLines.length || then === now) return false
+  const key = path
+    .filter((step) => typeof step === 'string')
+    .slice(-2)
+    .join(' ')
+  const [recorded, live] = [clock.recorded, clock.live()]
+  return recordedLines.every((line, at) => {
+    const liveLine = liveLines[at] ?? ''
+    return line === liveLine || isSameLine(line, liveLine, key, { recorded, live, zones: zonesFor(line) })
   })
 }
 
-function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10)
+function spellingOf(value: unknown): string | undefined {
+  if (value instanceof ExactNumber) return value.spelling
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-function timeOf(text: string): number {
-  if (/^\d+$/.test(text)) return text.length === 10 ? Number(text) * 1000 : Number(text)
-  return Date.parse(/(?:Z|[+-]\d\d:?\d\d|GMT.*)$/.test(text) ? text : `${text}Z`)
+function isSameLine(then: string, now: string, key: string, clocks: ClockPair): boolean {
+  const recorded = timesIn(then, key, clocks.recorded)
+  const live = timesIn(now, key, clocks.live)
+  if (recorded.length === 0 || recorded.length !== live.length) return false
+  let [recordedEnd, liveEnd] = [0, 0]
+  for (const [at, one] of recorded.entries()) {
+    const other = live[at]
+    if (other === undefined) return false
+    if (then.slice(recordedEnd, one.start) !== now.slice(liveEnd, other.start)) return false
+    if (then.slice(one.start, one.end) !== now.slice(other.start, other.end) && !areSame(one, other, clocks))
+      return false
+    recordedEnd = one.end
+    liveEnd = other.end
+  }
+  return then.slice(recordedEnd) === now.slice(liveEnd)
+}
+
+function areSame(one: TimeToken, other: TimeToken, clocks: ClockPair): boolean {
+  return one.readings.some((then) => other.readings.some((now) => haveSameRelation(then, now, clocks)))
+}
+
+/** The times in a line, from left to right. Where several begin, the longest counts, with all its meanings. */
+function timesIn(line: string, key: string, { to }: TimeSpan): readonly TimeToken[] {
+  const found = [
+    ...calendarTokens(line, to),
+    ...epochTokens(line),
+    ...ageTokens(line, key),
+    ...countTokens(line, key),
+  ].toSorted((one, other) => one.start - other.start || other.end - one.end)
+  const tokens: TimeToken[] = []
+  for (const token of found) {
+    const last = tokens.at(-1)
+    if (last === undefined || token.start >= last.end) tokens.push(token)
+    else if (token.start === last.start && token.end === last.end)
+      tokens[tokens.length - 1] = { ...last, readings: [...last.readings, ...token.readings] }
+  }
+  return tokens
+}
+
+/** A time without a zone is in UTC, in local time, or in a zone that is named in the same line. */
+function zonesFor(line: string): readonly ZoneOffset[] {
+  const named = Array.from(line.matchAll(ZONE_NAME), ([name]) => namedZone(name))
+  return [() => 0, localOffset, ...named.filter((zone) => zone !== undefined)]
+}
+
+const ZONE_NAME =
+  /(?<!\w)(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)\/[A-Z]\w+(?:\/[A-Z]\w+)?/g
+
+function localOffset(at: number): number {
+  return -new Date(at).getTimezoneOffset() * 60_000
+}
+
+/** Returns `undefined` for a zone that does not exist. */
+function namedZone(timeZone: string): ZoneOffset | undefined {
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
+    return (at) => offsetIn(format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+function offsetIn(name: string): number {
+  const {
+    sign,
+    hours = '0',
+    minutes = '0',
+  } = /(?<sign>[+-])(?<hours>\d\d):(?<minutes>\d\d)/.exec(name)?.groups ?? {}
+  const distance = (Number(hours) * 60 + Number(minutes)) * 60_000
+  return sign === '-' ? -distance : distance
 }
