@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { cases } from '../../../test/support/cases.ts'
 import { differOnlyInTime } from './clock.ts'
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
@@ -211,7 +212,7 @@ test.each(ages)('on a tape that is %s old, the current time is no difference in 
         isExplained(inProse(then), inProse(now), one, age),
       ]).toContain(true)
     }),
-    { numRuns: 600 },
+    cases(250),
   )
 })
 
@@ -228,7 +229,7 @@ test.each(ages)('on a tape that is %s old, a time at a fixed distance is no diff
       const [then, now] = [write(one.recorded + distance), write(one.recorded + age + distance)]
       expect([name, then, now, isExplained(then, now, one, age)]).toEqual([name, then, now, true])
     }),
-    { numRuns: 600 },
+    cases(250),
   )
 })
 
@@ -249,7 +250,7 @@ test.each(ages)('on a tape that is %s old, the age of an event is no difference 
         ]).toEqual([name, then, now, true])
       },
     ),
-    { numRuns: 600 },
+    cases(250),
   )
 })
 
@@ -283,7 +284,7 @@ test.each(ages)('on a tape that is %s old, a time that has moved is a difference
         ])
       },
     ),
-    { numRuns: 600 },
+    cases(250),
   )
 })
 
@@ -298,7 +299,7 @@ test.each(ages)('on a tape that is %s old, an age that has moved is a difference
       fc.pre(moved > 0 && then !== now && isSameUnit)
       expect([name, then, now, isExplained(then, now, one, age, path)]).toEqual([name, then, now, false])
     }),
-    { numRuns: 600 },
+    cases(250),
   )
 })
 
@@ -319,7 +320,7 @@ test.each(ages)('on a tape that is %s old, a changed word beside a time is a dif
           false,
         ])
     }),
-    { numRuns: 200 },
+    cases(100),
   )
 })
 
@@ -333,7 +334,7 @@ test.each(ages)('on a tape that is %s old, words and numbers that are no times a
       fc.pre(then.join(' ') !== now.join(' '))
       expect(isExplained(then.join(' '), now.join(' '), one, age)).toBe(false)
     }),
-    { numRuns: 100 },
+    cases(100),
   )
   const small = fc.integer({ min: 0, max: 2000 })
   fc.assert(
@@ -346,6 +347,6 @@ test.each(ages)('on a tape that is %s old, words and numbers that are no times a
       expect(isExplained({ value }, { value: change }, one, age)).toBe(false)
       expect(isExplained(value, String(value + change), one, age)).toBe(false)
     }),
-    { numRuns: 200 },
+    cases(100),
   )
 })

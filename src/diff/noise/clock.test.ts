@@ -54,7 +54,7 @@ test('a local time of day is recognised as the current time', () => {
 
 const DAY = 86_400_000
 const nanoseconds = (at: number): ExactNumber => new ExactNumber(`${at}123456`)
-const hostile = (end: string): string => `${'1 1:1 Mon '.repeat(20_000)}${'1'.repeat(20_000)}${end}`
+const hostile = (end: string): string => `${'1 1:1 Mon '.repeat(5000)}${'1'.repeat(5000)}${end}`
 const ONE_DAY_LATER = { ...CLOCK, live: () => ({ from: RECORDED + DAY, to: RECORDED + DAY + 5000 }) }
 
 test.each([
