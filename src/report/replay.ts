@@ -186,6 +186,7 @@ function findingJson(finding: StepFinding): object {
   return {
     ...finding,
     difference: undefined,
+    isNeverNoise: undefined,
     expected: toSerializable(expected),
     actual: toSerializable(actual),
   }

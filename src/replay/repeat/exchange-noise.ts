@@ -7,7 +7,7 @@ import type { Tape } from '../../store/file/read.ts'
 import { outcomeText } from '../judge/judge.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import type { Layer, ReplayStep, StepFinding } from '../steps/step.ts'
-import type { StepList } from '../steps/step-log.ts'
+import type { RestoredRun } from '../values/tape-equalities.ts'
 
 /** A path at which the responses to the same request differ from run to run. */
 export interface NoisyPath {
@@ -30,13 +30,14 @@ export class ExchangeNoise {
   readonly #noises = new Map<string, { readonly request: ExchangeRequest; readonly noise: LearnedNoise }>()
 
   /** Learns which values differ between runs. Steps that are as recorded in all runs are equal and are not read. */
-  learnFromRuns([first, ...others]: readonly StepList[]): void {
+  learnFromRuns([first, ...others]: readonly RestoredRun[]): void {
     if (first === undefined) return
     for (const other of others)
-      for (let position = 0; position < first.length; position++) {
-        if (first.changedAt(position) === undefined && other.changedAt(position) === undefined) continue
-        const [one, two] = [first.at(position), other.at(position)]
-        if (one !== undefined && two !== undefined) this.#learnFromSteps(one, two)
+      for (let position = 0; position < first.steps.length; position++) {
+        if ([first, other].every(({ steps }) => steps.changedAt(position) === undefined)) continue
+        const [one, two] = [first.steps.at(position), other.steps.at(position)]
+        if (one === undefined || two === undefined || [one, two].some(isOfOtherKind)) continue
+        this.#learn(one, first.answerOf(one), other.answerOf(two))
       }
   }
 
@@ -58,7 +59,8 @@ export class ExchangeNoise {
   }
 
   /** Returns true if a finding is explained by the noise of its exchange. */
-  explains(step: ExchangeRequest, { difference }: StepFinding): boolean {
+  explains(step: ExchangeRequest, { difference, isNeverNoise }: StepFinding): boolean {
+    if (isNeverNoise) return false
     const learned = this.#noises.get(requestKey(step))?.noise
     return (
       difference !== undefined &&
@@ -84,10 +86,6 @@ export class ExchangeNoise {
       ...each,
       inEveryCall: each.frames.length > 1 && each.frames.length === calls.get(callKey(each)),
     }))
-  }
-
-  #learnFromSteps(one: ReplayStep, other: ReplayStep): void {
-    if (![one, other].some(isOfOtherKind)) this.#learn(one, one.answer, other.answer)
   }
 
   #learn(request: ExchangeRequest, one: string | undefined, other: string | undefined): void {

@@ -7,6 +7,7 @@ import type { ReplayedTape } from '../plan/server-part.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import type { Stop } from '../controller.ts'
 import { tapeBindings } from '../values/tape-bindings.ts'
+import { TapeEqualities } from '../values/tape-equalities.ts'
 
 import type { Binding, FoundBindings } from '../../bindings/binding.ts'
 import type { CarriedBinding } from '../values/carried-values.ts'
@@ -66,10 +67,25 @@ export async function replayRepeatedly(
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
+  return judgeRuns([start.report, ...others], { tape, baseline, runs })
+}
+
+interface JudgeRunsOptions {
+  readonly tape: ReplayedTape
+  readonly baseline: Tape | undefined
+  readonly runs: number
+}
+
+/** Puts recorded values back, learns what is noise and reports the rest. */
+function judgeRuns(
+  reports: readonly [ReplayReport, ...ReplayReport[]],
+  { tape, baseline, runs }: JudgeRunsOptions,
+): RepeatedReport {
+  const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const noise = new ExchangeNoise()
-  noise.learnFromRuns([start.report, ...others].map(({ steps }) => steps))
+  noise.learnFromRuns(restored)
   if (baseline !== undefined) noise.learnFromBaseline(tape, baseline)
-  return repeatedReport([start.report, ...others], { runs, noise })
+  return repeatedReport(reports, { runs, restored, noise })
 }
 
 async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => void): Promise<void> {

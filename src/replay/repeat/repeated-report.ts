@@ -3,6 +3,7 @@ import { createReport, type ReplayReport } from '../report.ts'
 import { RunTotals } from '../steps/run-totals.ts'
 import { hasFailed, type Layer, type ReplayStep, type StepFinding } from '../steps/step.ts'
 import { StepList } from '../steps/step-log.ts'
+import type { RestoredRun } from '../values/tape-equalities.ts'
 
 /**
  * The report of one or several runs. Its steps have the findings of all runs that are not noise, each once, and are otherwise
@@ -22,15 +23,23 @@ export interface RepeatedReport extends ReplayReport {
   }[]
 }
 
+interface JudgedRuns {
+  /** How often the tape was played. */
+  readonly runs: number
+  /** The steps of each report with the recorded values put back. */
+  readonly restored: readonly RestoredRun[]
+  readonly noise: ExchangeNoise
+}
+
 /** Combines the reports of several runs. */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { runs, noise }: { readonly runs: number; readonly noise: ExchangeNoise },
+  { runs, restored, noise }: JudgedRuns,
 ): RepeatedReport {
   const [first] = reports
   const failedRuns = new Set<number>()
   const unstable: RepeatedReport['unstable'][number][] = []
-  const lists = reports.map(({ steps }) => steps)
+  const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
     const settled = sameStep.map((step) => withoutNoise(step, noise))
     const { index, frame } = sameStep[0]

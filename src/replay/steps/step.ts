@@ -76,6 +76,8 @@ export interface StepFinding {
   readonly difference?: Difference
   /** The rule asks to send the request again. */
   readonly retry?: boolean
+  /** No noise explains it, because the value has to be equal to another one. */
+  readonly isNeverNoise?: true
   /** In the report of several runs: in how many of them it occurred. */
   readonly inRuns?: number
 }

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Binding } from '../../bindings/binding.ts'
 import { RecordedValueNames } from './carried-values.ts'
 
 test('live names give way to the recorded ones as whole words, the longest first', () => {
   const names = new RecordedValueNames()
-  names.learn(bindingOf('order-a1b2c3'), 'order-x9y8z7')
-  names.learn(bindingOf('/work/old'), '/work/new')
-  names.learn(bindingOf('/work/old/notes'), '/work/new/other')
+  names.learn('order-a1b2c3', 'order-x9y8z7')
+  names.learn('/work/old', '/work/new')
+  names.learn('/work/old/notes', '/work/new/other')
   expect(names.restore('see order-x9y8z7, /work/new/other and /work/new.')).toBe(
     'see order-a1b2c3, /work/old/notes and /work/old.',
   )
@@ -17,12 +16,7 @@ test('live names give way to the recorded ones as whole words, the longest first
 
 test('small numbers and names that are the same are left alone', () => {
   const names = new RecordedValueNames()
-  names.learn(bindingOf('17'), '42')
-  names.learn(bindingOf('order-a1b2c3'), 'order-a1b2c3')
+  names.learn('17', '42')
+  names.learn('order-a1b2c3', 'order-a1b2c3')
   expect(names.restore('42 of order-a1b2c3')).toBe('42 of order-a1b2c3')
 })
-
-function bindingOf(value: string): Binding {
-  const producer = { kind: 'message', turn: 0, frame: 1, path: ['result', 'id'], inside: [] } as const
-  return { value, producer, also: [], consumers: [], confidence: 'high', standing: 'found', reason: '' }
-}

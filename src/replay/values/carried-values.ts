@@ -107,7 +107,8 @@ class BoundValues implements CarriedValues {
       const [message] = place < 0 ? [] : recorded.splice(place, 1)
       if (message === undefined) continue
       for (const binding of this.#binder.learn(message, text))
-        this.#names.learn(binding, this.#binder.liveValueOf(binding) ?? binding.value)
+        if (binding.producer.kind === 'message')
+          this.#names.learn(binding.value, this.#binder.liveValueOf(binding) ?? binding.value)
       this.#guesses.learn(message, text)
     }
   }
@@ -176,8 +177,8 @@ export class RecordedValueNames {
   #lengths: readonly number[] = []
 
   /** Only unique values can be found in a text: a small number may be a count. */
-  learn({ value, producer }: Binding, live: string): void {
-    if (producer.kind !== 'message' || live === value || distinctnessOf(live) !== 'strong') return
+  learn(value: string, live: string): void {
+    if (live === value || distinctnessOf(live) !== 'strong') return
     this.#recorded.set(live, value)
     if (!this.#lengths.includes(live.length))
       this.#lengths = [...this.#lengths, live.length].toSorted((a, b) => b - a)

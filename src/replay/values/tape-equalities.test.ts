@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { againstRuns, called, foundIn, session } from '../../../test/support/against-tape.ts'
+import { call, type Said } from '../../../test/support/tape-of.ts'
+import type { Tape } from '../../store/file/read.ts'
+
+const IDS = [
+  '9f1c2ab4-03de-4a57-8c11-7be0d2f4a961',
+  '2d7e60f8-91ab-4c3e-b5d2-60c8aa17e3f5',
+  'c84b1d20-5f6e-47a9-9e03-1fd2b7c6a048',
+]
+const OTHERS = [
+  'e10a7b93-2c4d-4f88-a6b1-03d9c5e7f214',
+  '7b3f9c06-d8e1-4b25-94fa-5ac60e2d1b87',
+  '40d5e2a9-6b17-4dc3-8f9e-b2a1c7f05e36',
+]
+const [RECORDED = '', ...LIVE] = IDS
+
+/** Creates something and asks for it by its id, with a ticket that is always another one. */
+function created(id: string, { found = id, ticket = 'k3x8-q1' } = {}): Tape {
+  return session(
+    ...called(1, 'create', {}, { id }),
+    ...called(2, 'get', { id }, { ticket, item: { id: found } }),
+  )
+}
+
+test('an id that the live server makes up and repeats is as recorded', async () => {
+  const lives = LIVE.map((id, run) => created(id, { ticket: `p7w2-z${run}` }))
+  const report = await againstRuns(lives, created(RECORDED))
+  expect(foundIn(report)).toEqual([])
+  expect(report.noise.map(({ path }) => path)).toEqual(['result.structuredContent.ticket'])
+})
+
+test('another id in place of a carried one is found in every run, beside noise', async () => {
+  const lives = LIVE.map((id, run) => created(id, { found: OTHERS[run] ?? '', ticket: `p7w2-z${run}` }))
+  const report = await againstRuns(lives, created(RECORDED))
+  expect(report.summary.verdict).toBe('fail')
+  expect(report.steps.flatMap(({ findings }) => findings)).toMatchObject([
+    {
+      path: 'result.structuredContent.item.id',
+      message: 'is no longer the value of #4 result.structuredContent.id',
+      inRuns: 2,
+    },
+  ])
+})
+
+test('a value that one response repeats from another must be repeated, also in a text', async () => {
+  const lives = (say: (id: string, run: number) => string): readonly Tape[] =>
+    LIVE.map((id, run) => session(...called(1, 'status', {}, { build: id }), ...text(say(id, run))))
+  const tape = session(
+    ...called(1, 'status', {}, { build: RECORDED }),
+    ...text(`build ${RECORDED} took 12 s`),
+  )
+  const same = await againstRuns(
+    lives((id, run) => `build ${id} took ${run + 20} s`),
+    tape,
+  )
+  expect(foundIn(same)).toEqual([])
+  const other = await againstRuns(
+    lives((_, run) => `build ${OTHERS[run]} took ${run + 20} s`),
+    tape,
+  )
+  expect(other.summary.verdict).toBe('fail')
+  expect(foundIn(other)).toEqual([expect.stringMatching(/^log done values .* is no longer the value of #4/)])
+})
+
+test('a changed value is reported at its first place only', async () => {
+  const versions = (commit: string): Tape =>
+    session(...called(1, 'status', {}, { commit }), ...called(2, 'about', {}, { built: { commit } }))
+  const report = await againstRuns([versions('b71e09f4')], versions('a90c3e5d'), { repeat: 2 })
+  expect(foundIn(report)).toEqual([
+    'status done values result.structuredContent.commit has another value ["a90c3e5d","b71e09f4"]',
+  ])
+})
+
+test('a random choice from the same values is noise, though the tape has one of them twice', async () => {
+  const draws = (...drawn: readonly number[]): Tape =>
+    session(
+      ...drawn.flatMap((which, at) =>
+        called(at + 1, 'draw', { at }, { card: OTHERS[which] ?? IDS[which - 3] }),
+      ),
+    )
+  const report = await againstRuns([draws(1, 3, 4), draws(3, 1, 2), draws(4, 2, 3)], draws(0, 1, 0))
+  expect(foundIn(report)).toEqual([])
+})
+
+function text(said: string): readonly Said[] {
+  return call(2, 'log', {}, said)
+}
