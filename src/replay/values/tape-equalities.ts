@@ -82,7 +82,7 @@ export class TapeEqualities {
     const repeated = piecesOf(expected).flatMap((value) => {
       const first = this.#places.get(value)?.first
       const live = context.lives.get(value)
-      const isFirst = first?.isResponse && first.frame === step.frame && first.path === path
+      const isFirst = first?.isResponse && first.frame === step.frame && isAt(path, first)
       const canBeFound = value === expected || live === value || (live && distinctnessOf(live) === 'strong')
       return live === undefined || isFirst || !canBeFound ? [] : [[value, live] as const]
     })
@@ -206,19 +206,23 @@ function stepsByFrame(steps: StepList): ReadonlyMap<number, ReplayStep> {
 }
 
 /** Reads the live value at the first place of a recorded one. Returns `undefined` if it cannot be told. */
-function liveValueAt(
-  { isResponse, path }: TapePlace,
-  value: string,
-  step: ReplayStep | undefined,
-): string | undefined {
+function liveValueAt(place: TapePlace, value: string, step: ReplayStep | undefined): string | undefined {
   if (step === undefined) return value
-  if (!isResponse) return step.sent !== undefined && step.sent.includes(value) ? value : undefined
-  const difference = step.findings.find((finding) => finding.path === path)?.difference
-  if (difference !== undefined)
-    return isChangedScalar(difference)
-      ? counterpartOf(value, String(difference.expected), String(difference.actual))
-      : undefined
+  if (!place.isResponse) return step.sent !== undefined && step.sent.includes(value) ? value : undefined
+  for (const { path, difference } of step.findings) {
+    if (difference === undefined || !isChangedScalar(difference) || !isAt(path, place)) continue
+    const expected = String(difference.expected)
+    if (piecesOf(expected).includes(value)) return counterpartOf(value, expected, String(difference.actual))
+  }
   return step.answer?.includes(value) ? value : undefined
+}
+
+/** Returns true if a path leads to a place or into the text there, which may be XML or another format. */
+function isAt(path: string | undefined, place: TapePlace): boolean {
+  return (
+    path === place.path ||
+    (path?.startsWith(place.path) === true && /^[.[]/.test(path.slice(place.path.length)))
+  )
 }
 
 /** Finds the word of `actual` that is where `expected` has the value. */
