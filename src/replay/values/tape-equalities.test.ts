@@ -64,8 +64,6 @@ test('a value that one response repeats from another must be repeated, also in a
 })
 
 test('a changed value is reported at its first place only', async () => {
-  const versions = (commit: string): Tape =>
-    session(...called(1, 'status', {}, { commit }), ...called(2, 'about', {}, { built: { commit } }))
   const report = await againstRuns([versions('b71e09f4')], versions('a90c3e5d'), { repeat: 2 })
   expect(foundIn(report)).toEqual([
     'status done values result.structuredContent.commit has another value ["a90c3e5d","b71e09f4"]',
@@ -73,16 +71,22 @@ test('a changed value is reported at its first place only', async () => {
 })
 
 test('a random choice from the same values is noise, though the tape has one of them twice', async () => {
-  const draws = (...drawn: readonly number[]): Tape =>
-    session(
-      ...drawn.flatMap((which, at) =>
-        called(at + 1, 'draw', { at }, { card: OTHERS[which] ?? IDS[which - 3] }),
-      ),
-    )
   const report = await againstRuns([draws(1, 3, 4), draws(3, 1, 2), draws(4, 2, 3)], draws(0, 1, 0))
   expect(foundIn(report)).toEqual([])
 })
 
 function text(said: string): readonly Said[] {
   return call(2, 'log', {}, said)
+}
+
+function versions(commit: string): Tape {
+  return session(...called(1, 'status', {}, { commit }), ...called(2, 'about', {}, { built: { commit } }))
+}
+
+function draws(...drawn: readonly number[]): Tape {
+  return session(
+    ...drawn.flatMap((which, at) =>
+      called(at + 1, 'draw', { at }, { card: OTHERS[which] ?? IDS[which - 3] }),
+    ),
+  )
 }
