@@ -1,0 +1,248 @@
+// `npm run verdicts`: how far the verdicts of `reelay verify` can be trusted, in figures. It seeds changes into a server, one at
+// a time, and counts those that are found; and it verifies an unchanged server with volatile values and counts false alarms.
+import { parseArgs } from 'node:util'
+import { changed } from './verdicts/change.mjs'
+import { openBench, runAll } from './verdicts/bench.mjs'
+import { falseAlarmsIn, judge } from './verdicts/judgement.mjs'
+import { SCENES } from './verdicts/scenes/index.mjs'
+import { VOLATILE_KINDS } from './verdicts/scenes/volatile.mjs'
+import { printAlarms, printChanges, printSometimes } from './verdicts/tables.mjs'
+
+const USAGE = `Usage: npm run verdicts -- [options]
+
+  --part <name>        changes, volatile or sometimes (repeatable; default: all)
+  --only <text>        Only these shapes, scenes, changes (scene.change) or volatile kinds (repeatable)
+  --era <era>          legacy or modern (default: both)
+  --transport <kind>   stdio or http (default: both)
+  --noise <kind>       with or without noise beside each change (default: both)
+  --runs <n>           Runs of the unchanged server for each age of the tape (default: 3)
+  --alone              Verify each volatile kind with a tape of its own
+  --verbose            Say for each miss what the report had instead
+  --json               Print every result as JSON
+  --list               List the catalogue and check that each change has an effect; start nothing
+  --smoke              A few cases of every part that have to pass; used by the gate`
+
+const { values: options } = parseArgs({
+  options: {
+    part: { type: 'string', multiple: true },
+    only: { type: 'string', multiple: true },
+    era: { type: 'string' },
+    transport: { type: 'string' },
+    noise: { type: 'string' },
+    runs: { type: 'string', default: '3' },
+    alone: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+if (options.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+
+if (options.list) {
+  listCatalogue()
+  process.exit(0)
+}
+
+/** Cases that every build has to judge rightly: they keep the harness itself working. One way for each of them is enough. */
+const SMOKE = {
+  changes: { 'json.item-gone': 'legacy stdio with', 'elicitation.message': 'modern http with' },
+  kinds: ['uuid', 'iso-milliseconds', 'prose-with-uuid'],
+}
+
+const DAY = 24 * 3_600_000
+const AGES = [
+  ['fresh', 0],
+  ['2 days', -2 * DAY],
+  ['400 days', -400 * DAY],
+]
+
+const eras = chosen('era', ['legacy', 'modern'])
+const transports = chosen('transport', ['stdio', 'http'])
+const noises = chosen('noise', ['without', 'with'])
+const parts = options.part ?? ['changes', 'volatile', 'sometimes']
+const bench = await openBench()
+const began = Date.now()
+const changes = parts.includes('changes') ? await measureChanges() : []
+const alarms = parts.includes('volatile') ? await measureVolatile() : []
+const sometimes = parts.includes('sometimes') && !options.smoke ? await measureSometimes() : []
+bench.close()
+
+if (options.json) console.log(JSON.stringify({ changes, alarms, sometimes }, null, 2))
+else {
+  if (changes.length > 0) printChanges(changes, options)
+  if (alarms.length > 0) printAlarms(alarms, options)
+  if (sometimes.length > 0) printSometimes(sometimes, options)
+  console.log(`\n${Math.round((Date.now() - began) / 1000)} s`)
+}
+const isGood =
+  changes.every(({ isNamed }) => isNamed) &&
+  alarms.every(({ alarmed }) => alarmed === 0) &&
+  sometimes.every(({ isFound }) => isFound)
+process.exitCode = isGood ? 0 : 1
+
+/** Each change alone, and the unchanged server once for each tape: an alarm there would make every find doubtful. */
+async function measureChanges() {
+  const jobs = []
+  for (const [era, transport, noise] of combinations(eras, transports, noises))
+    for (const scene of SCENES) {
+      const wanted = scene.changes.filter(
+        (change) => isWanted(scene, change, `${era} ${transport} ${noise}`) && isOfEra(change, era),
+      )
+      if (wanted.length === 0 || !isOfEra(scene, era)) continue
+      const tape = { scene: scene.name, era, transport, noise: noise === 'with' }
+      for (const change of [undefined, ...wanted]) jobs.push({ scene, change, era, transport, noise, tape })
+    }
+  return runAll(jobs, measureChange, progressOf('changes', jobs.length))
+}
+
+async function measureChange({ scene, change, era, transport, noise, tape: wanted }) {
+  const facts = { era, transport, noise, shape: scene.shape }
+  const { tape } = await bench.tapeOf(wanted)
+  const settings = { scene: scene.name, change: change?.id, noise: noise === 'with' }
+  const run = await bench.verify({ tape, settings, transport })
+  if (change === undefined) {
+    const found = falseAlarmsIn(run)
+    const why = found.map(({ step, text }) => `${step}: ${text}`).join(' | ')
+    return {
+      ...facts,
+      id: `${scene.name} (unchanged)`,
+      isControl: true,
+      isFound: found.length > 0,
+      isNamed: found.length === 0,
+      why,
+    }
+  }
+  return { ...facts, id: `${scene.name}.${change.id}`, ...judge({ scene, change, era, ...run }) }
+}
+
+/** The unchanged server, with tapes of different ages; all kinds share one tape unless they are verified alone. */
+async function measureVolatile() {
+  const kinds = VOLATILE_KINDS.filter((kind) =>
+    options.smoke ? SMOKE.kinds.includes(kind) : isNamedByOnly([kind, 'volatile']),
+  )
+  if (kinds.length === 0) return []
+  const sets = options.alone ? kinds.map((kind) => [kind]) : [kinds]
+  const runs = options.smoke ? 1 : Number(options.runs)
+  const ways = options.smoke ? [['legacy'], ['stdio'], AGES.slice(1, 2)] : [eras, transports, AGES]
+  const jobs = combinations(...ways, sets).flatMap(([era, transport, [age, shift], set]) =>
+    Array.from({ length: runs }, () => ({ era, transport, age, shift, set })),
+  )
+  const seen = await runAll(jobs, measureAlarms, progressOf('unchanged servers', jobs.length))
+  const results = new Map()
+  for (const [n, { era, transport, age, set }] of jobs.entries())
+    for (const kind of set) {
+      const key = [kind, age, era, transport].join(' ')
+      const result = results.get(key) ?? { kind, age, era, transport, runs: 0, alarmed: 0, why: '' }
+      const alarm = seen[n].find(({ step }) => step === kind || !set.includes(step))
+      result.runs += 1
+      if (alarm !== undefined) {
+        result.alarmed += 1
+        result.why = alarm.text
+      }
+      results.set(key, result)
+    }
+  return [...results.values()]
+}
+
+async function measureAlarms({ era, transport, shift, set }) {
+  const { tape, folder } = await bench.tapeOf({ scene: 'volatile', era, transport, shift, kinds: set })
+  return falseAlarmsIn(await bench.verify({ tape, settings: { scene: 'volatile', folder }, transport }))
+}
+
+/**
+ * Changes that only every other run has. Without noise beside it the first run must have the change: a first run that is as
+ * recorded ends the verification, and nobody could tell.
+ */
+async function measureSometimes() {
+  const picked = SCENES.flatMap((scene) =>
+    scene.changes
+      .filter((change) => isWanted(scene, change) && isOfEra(change, 'legacy'))
+      .filter((_, n) => options.only !== undefined || n === 0 || n === 7)
+      .map((change) => ({ scene, change })),
+  )
+  const ways = [
+    ['without', 'odd'],
+    ['with', 'odd'],
+    ['with', 'even'],
+  ].filter(([noise]) => noises.includes(noise))
+  const jobs = combinations(eras, ways, picked)
+    .map(([era, [noise, parity], { scene, change }]) => ({ era, noise, parity, scene, change }))
+    .filter(({ era, change }) => isOfEra(change, era))
+  return runAll(
+    jobs,
+    async ({ era, noise, parity, scene, change }) => {
+      const transport = 'stdio'
+      const tape = await bench.tapeOf({ scene: scene.name, era, transport, noise: noise === 'with' })
+      const settings = { scene: scene.name, change: change.id, noise: noise === 'with', sometimes: parity }
+      const { code, report } = await bench.verify({
+        tape: tape.tape,
+        settings,
+        transport,
+        options: ['--repeat', '6'],
+      })
+      const verdict = report?.summary.verdict ?? 'no report'
+      return {
+        id: `${scene.name}.${change.id}`,
+        era,
+        noise,
+        parity,
+        isFound: code === 1,
+        verdict,
+        runs: report?.runs,
+      }
+    },
+    progressOf('changes in every other run', jobs.length),
+  )
+}
+
+function listCatalogue() {
+  for (const { name, shape, document, changes: own } of SCENES) {
+    for (const change of own) changed(document, change)
+    console.log(`${name} (${shape}): ${own.map(({ id }) => id).join(', ')}`)
+  }
+  console.log(`volatile: ${VOLATILE_KINDS.join(', ')}`)
+  const counts = ['legacy', 'modern'].map((era) => {
+    const all = SCENES.flatMap((scene) => scene.changes.filter((change) => isOfEra(change, era)))
+    return `${all.length} ${era}`
+  })
+  console.log(`${counts.join(', ')}, ${VOLATILE_KINDS.length} volatile kinds`)
+}
+
+function isWanted(scene, change, way) {
+  const id = `${scene.name}.${change.id}`
+  if (options.smoke) return SMOKE.changes[id] === way
+  return isNamedByOnly([id, scene.name, scene.shape])
+}
+
+function isNamedByOnly(names) {
+  return options.only === undefined || options.only.some((name) => names.includes(name))
+}
+
+function isOfEra({ eras: own = ['legacy', 'modern'] }, era) {
+  return own.includes(era)
+}
+
+function chosen(name, all) {
+  if (options[name] === undefined) return all
+  if (all.includes(options[name])) return [options[name]]
+  console.error(`--${name} has to be one of: ${all.join(', ')}`)
+  process.exit(2)
+}
+
+function combinations(...lists) {
+  return lists.reduce((made, list) => made.flatMap((row) => list.map((item) => [...row, item])), [[]])
+}
+
+function progressOf(what, total) {
+  if (!process.stderr.isTTY) return () => {}
+  let done = 0
+  return () => {
+    done += 1
+    process.stderr.write(`\r${what}: ${done} of ${total}${done === total ? '\n' : ''}`)
+  }
+}

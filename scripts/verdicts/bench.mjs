@@ -1,0 +1,112 @@
+// Records the scenes and verifies them against the changed server, only by the built program and what a user sees of it.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ended, start } from '../processes.mjs'
+import { main, recording, startRecorder } from '../recorder.mjs'
+import { playOverHttp, playOverStdio } from './client.mjs'
+import { startHttpServer } from './http-server.mjs'
+import { sceneOf } from './scenes/index.mjs'
+
+const SERVER = [process.execPath, fileURLToPath(new URL('stdio-server.mjs', import.meta.url))]
+
+/** Opens a place for tapes and servers; `close` removes it. */
+export async function openBench() {
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-verdicts-'))
+  const http = await startHttpServer()
+  const tapes = new Map()
+  let made = 0
+
+  const folderFor = (name) => {
+    made += 1
+    const own = join(folder, `${name}-${made}`)
+    mkdirSync(own)
+    return own
+  }
+  const envOf = (settings) => ({
+    ...process.env,
+    REELAY_HOME: join(folder, 'home'),
+    VERDICTS_SETTINGS: JSON.stringify(settings),
+  })
+
+  async function record({ scene, era, transport, noise, shift = 0, kinds }) {
+    const own = folderFor('tape')
+    const tape = join(own, `${scene}.tape.jsonl`)
+    const { play } = sceneOf(scene)
+    const settings = { scene, noise, shift, folder: own }
+    const session = { era, play: (client) => play(client, kinds) }
+    if (transport === 'stdio')
+      await playOverStdio({ command: [...recording(tape), ...SERVER], env: envOf(settings), ...session })
+    else {
+      const recorder = await startRecorder({ url: http.urlOf(settings), tape })
+      await playOverHttp({ url: recorder.url, ...session })
+      await recorder.stop()
+    }
+    if (shift !== 0) makeOlder(tape, shift)
+    return { tape, folder: own }
+  }
+
+  /** The tape of a scene is recorded once and used for all of its changes. */
+  function tapeOf(wanted) {
+    const { scene, era, transport, noise, shift, kinds } = wanted
+    const key = JSON.stringify([scene, era, transport, noise, shift, kinds])
+    if (!tapes.has(key)) tapes.set(key, record(wanted))
+    return tapes.get(key)
+  }
+
+  /** Runs `reelay verify` and returns its exit code and its report. */
+  async function verify({ tape, settings, transport, options = [] }) {
+    const all = { ...settings, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
+    const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
+    const command = [process.execPath, main, 'verify', tape, '--json', '--no-config', ...options, ...target]
+    const child = start(command, { env: envOf(all), stdio: ['ignore', 'pipe', 'pipe'] })
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'])
+      child[name].setEncoding('utf8').on('data', (chunk) => (output[name] += chunk))
+    const code = await ended(child)
+    return { code, report: parsed(output.stdout), stderr: output.stderr }
+  }
+
+  return {
+    tapeOf,
+    verify,
+    close: () => {
+      http.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs the jobs, as many at a time as there are cores, and returns what each of them returned. */
+export async function runAll(jobs, work, onDone = () => {}) {
+  const results = Array.from({ length: jobs.length })
+  const left = jobs.entries()
+  const worker = async () => {
+    for (const [n, job] of left) {
+      results[n] = await work(job)
+      onDone(n)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  return results
+}
+
+/**
+ * Makes a tape as old as the clock of its server was behind. The values in it are already those of that time, because the
+ * server ran with a moved clock; only the time at which the tape says that it was recorded is left.
+ */
+function makeOlder(tape, shift) {
+  const [first, ...rest] = readFileSync(tape, 'utf8').split('\n')
+  const header = JSON.parse(first)
+  header.started = new Date(Date.parse(header.started) + shift).toISOString()
+  writeFileSync(tape, [JSON.stringify(header), ...rest].join('\n'))
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,169 @@
+// Values that differ from run to run although the server has not changed: none of them may be reported.
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+
+const RELEASED = Date.UTC(2025, 0, 15, 9, 30)
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** Kinds of one value in structured content: the name of the member, and the value at a time of the server's clock. */
+const FIELDS = {
+  uuid: ['request_id', () => randomUUID()],
+  ulid: ['ulid', (now) => now.getTime().toString(32).padStart(10, '0').toUpperCase() + base32(16)],
+  hex: ['etag', () => hex(8)],
+  'long-hex': ['digest', () => hex(32)],
+  base64: ['nonce', () => randomBytes(24).toString('base64')],
+  'prefixed-id': ['ticket', () => `req_${randomBytes(9).toString('base64url')}`],
+  'number-id': ['order_no', () => randomInt(10_000_000, 99_999_999)],
+  'random-number': ['roll', () => randomInt(1, 1000)],
+  'random-decimal': ['score', () => Math.random()],
+  'duration-number': ['duration_ms', () => Math.random() * 40 + 1],
+  'duration-whole': ['elapsed_ms', () => randomInt(1, 40)],
+  memory: ['heap_used', () => 30_000_000 + randomInt(0, 5_000_000)],
+  load: ['cpu_percent', () => Math.round(Math.random() * 1000) / 10],
+  pid: ['pid', () => process.pid],
+  port: ['address', () => `127.0.0.1:${randomInt(30_000, 60_000)}`],
+  'temporary-path': ['path', () => `/tmp/job-${hex(4)}/out.txt`],
+  traceparent: ['traceparent', () => `00-${hex(16)}-${hex(8)}-01`],
+  'iso-milliseconds': ['at', (now) => now.toISOString()],
+  'iso-seconds': ['created', (now) => now.toISOString().replace(/\.\d+/, '')],
+  'iso-offset': ['updated', (now) => now.toISOString().replace(/\.\d+Z/, '+00:00')],
+  'iso-no-zone': ['local', (now) => now.toISOString().slice(0, 19).replace('T', ' ')],
+  'iso-microseconds': ['stamp', (now) => now.toISOString().replace('Z', `${randomInt(100, 999)}Z`)],
+  'iso-minutes': ['minute', (now) => now.toISOString().slice(0, 16)],
+  'iso-hours': ['hour', (now) => `${now.toISOString().slice(0, 13)}:00:00Z`],
+  'date-iso': ['date', (now) => now.toISOString().slice(0, 10)],
+  'date-us': ['us_date', (now) => `${now.getUTCMonth() + 1}/${now.getUTCDate()}/${now.getUTCFullYear()}`],
+  'date-dotted': ['de_date', (now) => now.toISOString().slice(0, 10).split('-').toReversed().join('.')],
+  'date-long': ['day', (now) => format(now, { dateStyle: 'long' })],
+  'date-compact': ['stamp', (now) => now.toISOString().slice(0, 10).replaceAll('-', '')],
+  'date-time-compact': ['build', (now) => now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')],
+  weekday: ['weekday', (now) => format(now, { weekday: 'long' })],
+  month: ['month', (now) => format(now, { month: 'long' })],
+  'year-month': ['period', (now) => now.toISOString().slice(0, 7)],
+  year: ['year', (now) => now.getUTCFullYear()],
+  'http-date': ['last_modified', (now) => now.toUTCString()],
+  'js-date': ['js_date', (now) => String(now)],
+  'time-of-day': ['time', (now) => now.toISOString().slice(11, 19)],
+  'time-of-day-12': ['clock', (now) => format(now, { timeStyle: 'medium' })],
+  'epoch-seconds': ['epoch', (now) => Math.floor(now / 1000)],
+  'epoch-milliseconds': ['epoch_ms', (now) => now.getTime()],
+  'epoch-microseconds': ['epoch_us', (now) => now.getTime() * 1000 + randomInt(0, 999)],
+  'epoch-nanoseconds': ['epoch_ns', (now) => `${now.getTime()}${randomInt(100_000, 999_999)}`],
+  'epoch-decimal': ['epoch_s', (now) => now.getTime() / 1000],
+  'epoch-days': ['epoch_day', (now) => Math.floor(now / DAY)],
+  'expires-in-an-hour': ['expires', (now) => new Date(now.getTime() + HOUR).toISOString()],
+  yesterday: ['since', (now) => new Date(now.getTime() - DAY).toISOString().slice(0, 10)],
+  'next-full-hour': ['next_run', (now) => new Date((Math.floor(now / HOUR) + 1) * HOUR).toISOString()],
+  'uptime-whole-seconds': ['uptime_s', () => Math.floor(process.uptime() + 0.9)],
+  'uptime-of-machine': ['uptime_s', (now) => Math.floor((now - RELEASED) / 1000)],
+  'age-minutes': ['age_minutes', (now) => Math.floor((now - RELEASED) / MINUTE)],
+  'age-hours': ['age_hours', (now) => Math.floor((now - RELEASED) / HOUR)],
+  'age-days': ['age_days', (now) => Math.floor((now - RELEASED) / DAY)],
+  'relative-words': ['modified', (now) => `${Math.floor((now - RELEASED) / DAY)} days ago`],
+  'relative-words-recent': ['seen', () => '2 hours ago'],
+  'counter-across-processes': ['serial', (_, { count }) => 1000 + count()],
+  'random-order': ['tags', () => shuffled(['red', 'green', 'blue', 'black', 'white', 'grey'])],
+  'random-order-of-objects': [
+    'hosts',
+    () => shuffled([1, 2, 3, 4, 5].map((n) => ({ id: n, name: `host-${n}`, up: n !== 3 }))),
+  ],
+  'random-subset': [
+    'sample',
+    () => shuffled(['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu']).slice(0, 3).toSorted(),
+  ],
+  'random-choice': ['mirror', () => ['eu-west', 'eu-north', 'us-east'][randomInt(3)]],
+  'random-boolean': ['cached', () => Math.random() < 0.5],
+  'random-count-of-ids': ['trace', () => Array.from({ length: randomInt(1, 5) }, () => randomUUID())],
+  'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
+}
+
+/** Kinds within a text. */
+const TEXTS = {
+  'prose-with-uuid': () => `Stored 3 files as ${randomUUID()}.`,
+  'prose-with-time': (now) => `Last sync at ${now.toISOString()}, 3 files.`,
+  'prose-with-date': (now) => `Report of ${format(now, { dateStyle: 'full' })}: 3 files.`,
+  'prose-with-duration': () => `Found 3 files in ${(Math.random() * 2).toFixed(2)}s.`,
+  'prose-with-age': (now) => `Released ${Math.floor((now - RELEASED) / DAY)} days ago, 3 files.`,
+  'file-name-with-date': (now) => `Wrote backup-${now.toISOString().slice(0, 10)}.tgz`,
+  'xml-with-uuid': () => `<r><id>${randomUUID()}</id><price>10</price></r>`,
+  'csv-with-time': (now) => `id,at\n1,${now.toISOString()}\n2,${now.toISOString()}\n`,
+  'url-with-signature': () => `https://files.example/a.pdf?sig=${hex(16)}&expires=3600`,
+  'json-with-time': (now) => JSON.stringify({ at: now.toISOString(), id: randomUUID(), n: 3 }),
+  'json-lines-with-time': (now) =>
+    [1, 2, 3].map((n) => JSON.stringify({ n, at: now.getTime(), id: hex(6) })).join('\n'),
+  'lines-in-random-order': () =>
+    shuffled(['alpha.txt', 'beta.txt', 'gamma.txt', 'delta.txt', 'omega.txt']).join('\n'),
+  'log-with-times': (now) =>
+    `[${now.toISOString()}] INFO ready in ${randomInt(2, 90)}ms (pid ${process.pid})`,
+  'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
+}
+
+/** Kinds that are no value: how many messages come, and whether a member is there. */
+const MESSAGES = {
+  'jitter-of-progress': async (_, { progress }) => {
+    const count = randomInt(2, 6)
+    for (let n = 1; n <= count; n += 1) await progress({ progress: n / count, total: 1 })
+    return say('copied')
+  },
+  'random-progress-values': async (_, { progress }) => {
+    for (const n of [1, 2, 3]) await progress({ progress: n * 10 + Math.random() * 5, total: 100 })
+    return say('copied')
+  },
+  'log-with-uuid': async (_, { notify }) => {
+    await notify('notifications/message', {
+      level: 'info',
+      data: `request ${randomUUID()} took ${randomInt(1, 9)} ms`,
+    })
+    return say('logged')
+  },
+  'optional-member': async () => field({ ...(Math.random() < 0.5 && { hint: 'try again' }), steady: 7 }),
+}
+
+export const VOLATILE_KINDS = [...Object.keys(FIELDS), ...Object.keys(TEXTS), ...Object.keys(MESSAGES)]
+
+export const volatileScene = {
+  name: 'volatile',
+  document: {},
+  changes: [],
+  play: async ({ call }, kinds) => {
+    for (const kind of kinds)
+      await call(kind, {}, kind, { progressToken: `p-${kind}`, 'io.modelcontextprotocol/logLevel': 'info' })
+  },
+  tools: Object.fromEntries(VOLATILE_KINDS.map((kind) => [kind, (_, context) => answer(kind, context)])),
+}
+
+async function answer(kind, context) {
+  const now = context.now()
+  if (kind in TEXTS) return say(TEXTS[kind](now, context))
+  if (kind in MESSAGES) return MESSAGES[kind](now, context)
+  const [name, make] = FIELDS[kind]
+  return field({ [name]: make(now, context), steady: 7 })
+}
+
+function say(text) {
+  return { content: [{ type: 'text', text }] }
+}
+
+function field(structuredContent) {
+  return { content: [{ type: 'text', text: 'ok' }], structuredContent }
+}
+
+function hex(bytes) {
+  return randomBytes(bytes).toString('hex')
+}
+
+function base32(length) {
+  return Array.from({ length }, () => '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[randomInt(32)]).join('')
+}
+
+function format(date, options) {
+  return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(date)
+}
+
+function shuffled(list) {
+  return list
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
+}
