@@ -78,12 +78,16 @@ export async function openBench() {
   }
 }
 
-/** Runs the jobs, as many at a time as there are cores, and returns what each of them returned. */
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isInterrupted = true))
+
+/** Runs the jobs, as many at a time as there are cores. After an interruption the results of the finished ones are returned. */
 export async function runAll(jobs, work, onDone = () => {}) {
   const results = Array.from({ length: jobs.length })
   const left = jobs.entries()
   const worker = async () => {
     for (const [n, job] of left) {
+      if (isInterrupted) return
       results[n] = await work(job)
       onDone(n)
     }

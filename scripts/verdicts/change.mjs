@@ -78,7 +78,7 @@ function holderOf(document, path) {
   return [keys.reduce((value, key) => value[key], document), last]
 }
 
-export function valueAt(document, path) {
+function valueAt(document, path) {
   return keysOf(path).reduce((value, key) => value?.[key], document)
 }
 
