@@ -63,6 +63,11 @@ export const ERROR_CODES = {
     about:
       'The tape cannot be written: permissions, a full disk, or a folder in its place. A recording session goes on without the tape and ends with the exit code of its server.',
   },
+  CONFIG_NOT_TRUSTED: {
+    exit: 3,
+    about:
+      'The project’s config is not used: it is code that was not trusted with `reelay trust`, or another user owns it or can write to it.',
+  },
   CONFIG_NOT_FOUND: { exit: 3, about: 'No config file of an MCP client was found where one was expected.' },
   CONFIG_BROKEN: {
     exit: 3,

@@ -6,6 +6,7 @@ import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { jsonOnOneLine } from '../json/parse.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
+import { announceConfig } from './options/config-options.ts'
 import { option } from './options/option.ts'
 import { fileValue, switchOff, textValue } from './options/option-types.ts'
 import { vaultOption } from './options/shared-options.ts'
@@ -42,6 +43,7 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
     vault: vaultOption,
   },
   run: async ([path = ''], { format, output, server = 'imported', redact, vault }) => {
+    if (redact !== false) announceConfig({}, 'run')
     const { messages, notes, format: found } = readImportedRecording(await readImportFile(path), format)
     const tape = output ?? basename(path).replace(/\..*$/, '')
     const redaction: RedactOption = redact === false ? false : { ...(vault !== undefined && { vault }) }

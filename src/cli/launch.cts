@@ -115,7 +115,7 @@ function saveAll(): void {
 function saveCache(script: InstanceType<typeof Script>, cache: string): void {
   const draft = `${cache}.${process.pid}`
   try {
-    fs.mkdirSync(path.dirname(cache), { recursive: true, mode: 0o700 })
+    makeCacheFolder(path.dirname(cache))
     const data = script.createCachedData()
     fs.writeFileSync(draft, Buffer.concat([data, data]), { mode: 0o600, flag: 'wx' })
     fs.renameSync(draft, cache)
@@ -123,6 +123,12 @@ function saveCache(script: InstanceType<typeof Script>, cache: string): void {
   } catch {
     // Without a cache, the next start is only as slow as this one.
   }
+}
+
+/** `recursive` is not used: under /proc, Node would retry forever. Without the folder above REELAY_HOME there is no cache. */
+function makeCacheFolder(folder: string): void {
+  for (const each of [path.dirname(folder), folder])
+    if (!fs.existsSync(each)) fs.mkdirSync(each, { mode: 0o700 })
 }
 
 /** Removes old caches. A program that still exists makes its cache again. */

@@ -3,6 +3,7 @@
 import { resolveTape } from '../store/home.ts'
 import { signalGroup, FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
+import { announceConfig } from './options/config-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
 import type { CommandGroups } from './command.ts'
@@ -28,11 +29,21 @@ async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
 
 async function startRecording(args: RecordArgs): Promise<void> {
   if (args.name !== undefined) resolveTape(args.name) // rejects an invalid name before anything is started
+  if (!args.quiet && args.redact !== false) announceRecordingConfig()
   warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)
   if (args.kind === 'bridge') return (await import('./record/record-bridge.ts')).runBridgeRecording(args)
   const { runForwardRecording, runUrlRecording } = await import('./record/record-proxy.ts')
   return args.kind === 'forward' ? runForwardRecording(args) : runUrlRecording(args)
+}
+
+/** A config that must not be used is reported by the recording, which then goes on without a tape. */
+function announceRecordingConfig(): void {
+  try {
+    announceConfig({}, 'run')
+  } catch {
+    return
+  }
 }
 
 async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {

@@ -15,6 +15,7 @@ import { serveCommand } from './serve/serve.ts'
 import { shareCommand } from './share.ts'
 import { statsCommand } from './stats.ts'
 import { tailCommand } from './tail.ts'
+import { trustCommand } from './trust.ts'
 import { unwrapCommand, wrapCommand } from './wrap.ts'
 
 /** Only the help of `record`: `main` runs the command before commander is loaded. */
@@ -34,7 +35,7 @@ const recordCommand: CommandDefinition = {
 
 /** Every command, by the headings of `reelay --help`. */
 export const COMMANDS: CommandGroups = {
-  Record: [recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand],
+  Record: [recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand, trustCommand],
   Inspect: [inspectCommand, statsCommand, tailCommand, listCommand],
   Serve: [serveCommand, matchCommand],
   Replay: [replayCommand, verifyCommand],

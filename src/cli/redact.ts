@@ -1,4 +1,5 @@
 import { defineCommand, type CommandDefinition } from './command.ts'
+import { announceConfig, CONFIG_OPTIONS, type ConfigFlags } from './options/config-options.ts'
 import { option } from './options/option.ts'
 import { fileValue, switchOn } from './options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
@@ -19,7 +20,7 @@ import { resolveTape } from '../store/home.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { escapeControlChars } from '../text.ts'
 
-interface RedactFlags extends RedactionFlags {
+interface RedactFlags extends RedactionFlags, ConfigFlags {
   readonly output?: string
   readonly vault?: string
   readonly server?: string
@@ -40,10 +41,12 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
     server: serverFilter('Look only at these servers'),
     ...REDACTION_OPTIONS,
     vault: { ...vaultOption, needs: { output: true } },
+    ...CONFIG_OPTIONS,
     review: option('--review', switchOn, 'Ask about each secret at the terminal first'),
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, review, server, vault, ...rules }) => {
+    announceConfig(rules, 'refuse')
     const from = resolveTape(name)
     const given = readRuleChanges(rules)
     const changes = review ? await reviewRules(from, { changes: given, server }) : given
@@ -53,7 +56,7 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
     print(
       json
         ? factsJson(copied)
-        : `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)} replaced\n`,
+        : `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)} replaced\n${allowanceNote(copied)}`,
     )
     warnAboutCopyVault(copied)
   },
@@ -64,13 +67,14 @@ async function scanTape(
   from: string,
   { json, ...options }: TapeRedactionOptions & { readonly json: true | undefined },
 ): Promise<void> {
-  const { reader, redactor } = await openTapeForRedaction(from, options)
-  const facts = await writeRedactedTape(reader, redactor, () => {})
+  const opened = await openTapeForRedaction(from, options)
+  const { reader, redactor } = opened
+  const facts = await writeRedactedTape(opened, () => {})
   const note = unknownKeyNote(reader.header, redactor.identity.key, facts)
   print(
     json
       ? factsJson(facts)
-      : `${escapeControlChars(name)}: ${redactionSummary(facts)}\n${placesOf(facts)}${note}`,
+      : `${escapeControlChars(name)}: ${redactionSummary(facts)}\n${placesOf(facts)}${allowanceNote(facts)}${note}`,
   )
   process.exitCode = facts.secrets === 0 ? 0 : 1
 }
@@ -80,8 +84,9 @@ async function reviewRules(
   from: string,
   options: TapeRedactionOptions & { readonly changes: RedactionRuleChanges },
 ): Promise<RedactionRuleChanges | undefined> {
-  const { reader, redactor } = await openTapeForRedaction(from, options)
-  await writeRedactedTape(reader, redactor, () => {})
+  const opened = await openTapeForRedaction(from, options)
+  const { reader, redactor } = opened
+  await writeRedactedTape(opened, () => {})
   const findings = await findSecretOccurrences(reader, redactor.replacedValues)
   const kept = await withTerminal((ask) => reviewSecrets(findings, ask), {
     needs: '--review',
@@ -103,6 +108,17 @@ export function redactionSummary({
 }: TapeRedactionSummary): string {
   const where = `${changed.length} of ${frames} frames${isHeaderChanged ? ' and in the header' : ''}`
   return secrets === 0 ? 'no secrets' : `${secrets} ${secrets === 1 ? 'secret' : 'secrets'} in ${where}`
+}
+
+/** The config of the project may come from others, so it cannot decide what is safe to share. */
+export function allowanceNote({ projectAllows }: TapeRedactionSummary): string {
+  if (projectAllows === undefined) return ''
+  const { values, off } = projectAllows
+  const parts = [
+    ...(values === 0 ? [] : [`allows ${values} of these values`]),
+    ...(off.length === 0 ? [] : [`turns off ${off.join(', ')}`]),
+  ]
+  return `  the project's config ${parts.join(' and ')}, which does not count here; to keep a value, use --allow or --off\n`
 }
 
 /** Lists the places of secrets, never the values. */

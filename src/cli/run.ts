@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { defineCommand, type CommandDefinition } from './command.ts'
+import { announceConfig } from './options/config-options.ts'
 import { option, usageError } from './options/option.ts'
 import { textValue } from './options/option-types.ts'
 import { LABEL_OPTIONS, serverFilter, vaultOption, type LabelFlags } from './options/shared-options.ts'
@@ -37,6 +38,7 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   run: async ([program, ...args], flags) => {
     if (program === undefined) throw usageError('no command to run', EXAMPLE)
     checkRunFlags(flags, process.env)
+    announceConfig({}, flags.record === undefined ? 'ignore' : 'run')
     if (flags.vault !== undefined)
       warnAboutVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
     const tapes = (): number => lastTapeNumber(resolveTape(flags.record ?? flags.replay ?? ''))

@@ -3,14 +3,15 @@ import { resolveTape } from '../store/home.ts'
 import { escapeControlChars } from '../text.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { print } from './output/print.ts'
-import { redactionSummary } from './redact.ts'
+import { allowanceNote, redactionSummary } from './redact.ts'
 import { warnAboutCopyVault } from './record/record-output.ts'
+import { announceConfig, CONFIG_OPTIONS, type ConfigFlags } from './options/config-options.ts'
 import { option, usageError } from './options/option.ts'
 import { fileValue } from './options/option-types.ts'
 import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
 
-interface ShareFlags extends RedactionFlags {
+interface ShareFlags extends RedactionFlags, ConfigFlags {
   readonly output?: string
   readonly vault?: string
   readonly server?: string
@@ -31,9 +32,11 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
     server: serverFilter('Share only these servers'),
     ...REDACTION_OPTIONS,
     vault: { ...vaultOption, help: `${vaultOption.help}; never share it` },
+    ...CONFIG_OPTIONS,
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, server, vault, ...flags }) => {
+    announceConfig(flags, 'refuse')
     if (output === undefined)
       throw usageError('--output is required', 'for example: reelay share my-tape -o copy.tape.jsonl')
     const changes = readRuleChanges(flags)
@@ -44,7 +47,7 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
       `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
     print(
-      `  checked by replaying: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n`,
+      `  checked by replaying: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n${allowanceNote(copied)}`,
     )
   },
 })

@@ -1,14 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { findProjectConfig, readProjectConfig } from './project-config.ts'
+
+beforeEach(() => void vi.stubEnv('REELAY_TRUST', '1'))
 
 test('the config of the nearest folder upward is read, and missing sections are undefined', () => {
   const folder = folderWith('reelay.config.json', '{ "match": { "strategy": "exact" }, "replay": null }')
   const inside = join(folder, 'a', 'b')
   mkdirSync(inside, { recursive: true })
-  const config = findProjectConfig(inside)
+  const config = findProjectConfig(inside, 'run')
   expect(config?.file).toBe(join(folder, 'reelay.config.json'))
   expect(config?.section('match')?.value).toEqual({ strategy: 'exact' })
   expect([config?.section('replay'), config?.section('redaction')]).toEqual([undefined, undefined])
@@ -17,7 +19,7 @@ test('the config of the nearest folder upward is read, and missing sections are 
 test('two configs in one folder are refused', () => {
   const folder = folderWith('reelay.config.yaml', '')
   writeFileSync(join(folder, 'reelay.config.mjs'), 'export default {}')
-  expect(() => findProjectConfig(folder)).toThrow(/there are both .*\.yaml and .*\.mjs/)
+  expect(() => findProjectConfig(folder, 'run')).toThrow(/there are both .*\.yaml and .*\.mjs/)
 })
 
 test.each([
@@ -40,14 +42,16 @@ test.each([
   ['reelay.config.json', '{"match": [}', /reelay\.config\.json, line 1, column 12: /],
 ])('%s with %j is refused', (name, text, message) => {
   const folder = folderWith(name, text)
-  expect(() => findProjectConfig(folder)).toThrow(message)
+  expect(() => findProjectConfig(folder, 'run')).toThrow(message)
 })
 
 test('a config in TypeScript is loaded if Node can, and otherwise refused with a hint', () => {
   const folder = folderWith('reelay.config.ts', 'export default { match: {} } satisfies object')
   const refusal = `${join(folder, 'reelay.config.ts')} is TypeScript, which Node ${process.version} cannot load`
   const loads = Boolean(Reflect.get(process.features, 'typescript'))
-  expect(outcomeOf(() => findProjectConfig(folder)?.section('match') !== undefined)).toBe(loads || refusal)
+  expect(outcomeOf(() => findProjectConfig(folder, 'run')?.section('match') !== undefined)).toBe(
+    loads || refusal,
+  )
 })
 
 test('the error for a missing file names it', () => {

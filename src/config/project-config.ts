@@ -1,13 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, basename } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { Document, LineCounter, Node } from 'yaml'
+import { findConfigFile, isCodeConfig, requireTrust } from './trust.ts'
 import { Setting, type ConfigSource, type ConfigPath } from './setting.ts'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { member } from '../json/parse.ts'
-
-const TEXT_EXTENSIONS = ['.yaml', '.yml', '.json']
-const MODULE_EXTENSIONS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts']
-const CONFIG_EXTENSIONS = [...TEXT_EXTENSIONS, ...MODULE_EXTENSIONS]
 
 /** The sections of a config. Others are rejected, because a typo might leave secrets on tapes. */
 const SECTIONS = ['redaction', 'match', 'replay', 'serve'] as const
@@ -18,31 +15,52 @@ export interface ProjectConfig {
   readonly section: (name: (typeof SECTIONS)[number]) => Setting | undefined
 }
 
-/** Finds the project config in this folder or the nearest one above it. */
-export function findProjectConfig(folder: string): ProjectConfig | undefined {
-  const file = configFileFrom(folder)
+/**
+ * What to do with a config that is code. `run` runs it if the user has trusted it. Commands that only read a tape never run
+ * code: with `ignore` they do without the config, and with `refuse` they fail, because rules for secrets could be missing.
+ */
+export type CodePolicy = 'run' | 'ignore' | 'refuse'
+
+/** The config that the command line selects. Naming a file also says that the user trusts it. */
+export type ConfigChoice =
+  | { readonly kind: 'nearest' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'named'; readonly file: string }
+
+/** Selects the config for the whole process, because every part of a command has to use the same one. */
+export function chooseConfig(next: ConfigChoice): void {
+  choice = next
+}
+
+let choice: ConfigChoice = { kind: 'nearest' }
+
+/** Reads the config that was selected; by default that of this folder or the nearest one above it. */
+export function findProjectConfig(folder: string, code: CodePolicy): ProjectConfig | undefined {
+  const file = usableConfigFile(folder, code)
   return file === undefined ? undefined : readProjectConfig(file)
+}
+
+/** The path of the config that `findProjectConfig` reads. Throws if the config must not be used. */
+export function usableConfigFile(folder: string, code: CodePolicy): string | undefined {
+  if (choice.kind === 'none') return undefined
+  const file = choice.kind === 'named' ? choice.file : findConfigFile(folder)
+  if (file === undefined || !isCodeConfig(file)) return file
+  if (code === 'run') {
+    if (choice.kind !== 'named') requireTrust(file)
+    return file
+  }
+  if (code === 'ignore' && choice.kind === 'nearest') return undefined
+  throw new ReelayError('CONFIG_NOT_TRUSTED', `the config ${file} is code, which this command never runs`, {
+    hint: 'name a YAML or JSON file with --config, or use --no-config',
+  })
 }
 
 /** Reads a config file. A JavaScript module is executed. */
 export function readProjectConfig(file: string): ProjectConfig {
-  const whole = MODULE_EXTENSIONS.some((ending) => file.endsWith(ending))
-    ? readModuleConfig(file)
-    : readTextConfig(file)
+  const whole = isCodeConfig(file) ? readModuleConfig(file) : readTextConfig(file)
   const sections =
     whole.value === null ? {} : new Setting(whole, whole.value, []).members(['$schema', ...SECTIONS])
   return { file, section: (name) => (sections[name]?.value === null ? undefined : sections[name]) }
-}
-
-function configFileFrom(folder: string): string | undefined {
-  const stem = join(folder, 'reelay.config')
-  const [file, other] = CONFIG_EXTENSIONS.map((ending) => stem + ending).filter((path) => existsSync(path))
-  if (other !== undefined)
-    throw new ReelayError('SETTINGS_INVALID', `there are both ${file} and ${other}`, {
-      hint: 'keep one of them',
-    })
-  const parent = dirname(folder)
-  return file ?? (parent === folder ? undefined : configFileFrom(parent))
 }
 
 type Yaml = typeof import('yaml')

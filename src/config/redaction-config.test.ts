@@ -1,8 +1,10 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { folderWith } from '../../test/support/config-folder.ts'
 import { ReelayError } from '../errors.ts'
 import { readRedactionConfig } from './redaction-config.ts'
+
+beforeEach(() => void vi.stubEnv('REELAY_TRUST', '1'))
 
 test('the section adds rules and fields, switches rules off and allows values', () => {
   const folder = folderWith(
@@ -22,7 +24,7 @@ redaction:
   email: true
 `,
   )
-  expect(readRedactionConfig(folder)).toEqual({
+  expect(readRedactionConfig(folder, 'run')).toEqual({
     rules: [
       { name: 'ticket', pattern: /acme-(?<secret>\d{6})/i, keywords: ['acme-'], isLearned: true },
       { name: 'badge', pattern: /B\d{8}/, keywords: [], isLearned: true },
@@ -35,12 +37,14 @@ redaction:
 })
 
 test('a config may be JSON, and the config and its sections are optional', () => {
-  expect(readRedactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'))).toEqual({
+  expect(
+    readRedactionConfig(folderWith('reelay.config.json', '{"redaction":{"fields":["a"]}}'), 'run'),
+  ).toEqual({
     fields: ['a'],
   })
-  expect(readRedactionConfig(folderWith('reelay.config.yaml', 'match: {}'))).toEqual({})
-  expect(readRedactionConfig(folderWith('reelay.config.yaml', ''))).toEqual({})
-  expect(readRedactionConfig(folderWith('other.yaml', 'redaction: 5'))).toEqual({})
+  expect(readRedactionConfig(folderWith('reelay.config.yaml', 'match: {}'), 'run')).toEqual({})
+  expect(readRedactionConfig(folderWith('reelay.config.yaml', ''), 'run')).toEqual({})
+  expect(readRedactionConfig(folderWith('other.yaml', 'redaction: 5'), 'run')).toEqual({})
 })
 
 test.each([
@@ -76,7 +80,7 @@ test.each([
   ],
 ])('%j is refused with its location', (text, why) => {
   const folder = folderWith('reelay.config.yaml', text)
-  const read = (): unknown => readRedactionConfig(folder)
+  const read = (): unknown => readRedactionConfig(folder, 'run')
   expect(read).toThrow(ReelayError)
   expect(read).toThrow(`${join(folder, 'reelay.config.yaml')}, ${why}`)
 })
@@ -86,7 +90,7 @@ test('a config in JavaScript may contain regular expressions', () => {
     'reelay.config.mjs',
     'export default { redaction: { rules: [{ name: "t", pattern: /t-(\\d+)/ }], allow: [/^x$/, "a.b"] } }',
   )
-  expect(readRedactionConfig(folder)).toEqual({
+  expect(readRedactionConfig(folder, 'run')).toEqual({
     rules: [{ name: 't', pattern: /t-(\d+)/, keywords: [], isLearned: true }],
     allow: [/^x$/, /^a\.b$/],
   })

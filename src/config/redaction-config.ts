@@ -1,17 +1,18 @@
-import { findProjectConfig } from './project-config.ts'
+import { findProjectConfig, type CodePolicy } from './project-config.ts'
 import type { Setting } from './setting.ts'
 import { ReelayError } from '../errors.ts'
+import { allowsAlmostAnything } from '../redact/allowed-values.ts'
 import { parsePattern, parseValuePattern, type RedactionRuleChanges } from '../redact/rule-set.ts'
 import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
 import type { RedactionRule } from '../redact/rules/rule.ts'
 
 /** The redaction settings of the project, if any. */
-export function readRedactionConfig(folder: string): RedactionRuleChanges {
+export function readRedactionConfig(folder: string, code: CodePolicy): RedactionRuleChanges {
   try {
-    const section = findProjectConfig(folder)?.section('redaction')
+    const section = findProjectConfig(folder, code)?.section('redaction')
     return section === undefined ? {} : readRedactionSection(section)
   } catch (error) {
-    if (!(error instanceof ReelayError)) throw error
+    if (!(error instanceof ReelayError) || error.code === 'CONFIG_NOT_TRUSTED') throw error
     const hint = `${error.hint}; Reelay does not record with incomplete rules`
     throw new ReelayError('REDACTION_CONFIG', error.message, { hint, cause: error })
   }
@@ -24,7 +25,7 @@ function readRedactionSection(section: Setting): RedactionRuleChanges {
     ...(rules && { rules: rules.items().map(readRule) }),
     ...(off && { off: off.items().map(readRuleName) }),
     ...(fields && { fields: fields.texts() }),
-    ...(allow && { allow: allow.items().map(readAllowedValue) }),
+    ...(allow && { allow: readAllowedValues(allow) }),
     ...(email && { email: email.flag() }),
   }
 }
@@ -45,6 +46,19 @@ function readRuleName(setting: Setting): string {
   if ([...defaultRules(), EMAIL_RULE].some((rule) => rule.name === name)) return name
   throw setting.invalid(`turns off "${name}", which is not a rule`)
 }
+
+/** Patterns that together match almost every secret would turn redaction off. */
+function readAllowedValues(list: Setting): readonly RegExp[] {
+  const values = list.items().map((item) => {
+    const value = readAllowedValue(item)
+    if (allowsAlmostAnything([value])) throw item.invalid(ALLOWS_TOO_MUCH)
+    return value
+  })
+  if (allowsAlmostAnything(values)) throw list.invalid(ALLOWS_TOO_MUCH)
+  return values
+}
+
+const ALLOWS_TOO_MUCH = 'matches secrets of most kinds, so hardly anything would be redacted'
 
 function readAllowedValue(setting: Setting): RegExp {
   if (setting.value instanceof RegExp) return readPattern(setting)

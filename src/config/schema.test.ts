@@ -21,7 +21,9 @@ test.each(['redaction', 'match', 'replay'])(
     fits(parse(text))
     expect(fits.errors).toBeNull()
     const folder = folderWith('reelay.config.yaml', text)
-    expect([findProjectConfig(folder)?.file, readRedactionConfig(folder)]).not.toContain(undefined)
+    expect([findProjectConfig(folder, 'run')?.file, readRedactionConfig(folder, 'run')]).not.toContain(
+      undefined,
+    )
   },
 )
 

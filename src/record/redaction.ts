@@ -46,7 +46,7 @@ export function openRedaction(
 /** Returns the rules of the option and of the config in the working directory; undefined if nothing is redacted. */
 export function redactionRulesFor(redact: RedactOption | undefined): RedactionRuleSet | undefined {
   if (redact === false) return undefined
-  const config = readRedactionConfig(process.cwd())
+  const config = readRedactionConfig(process.cwd(), 'run')
   return redactionRuleSet({ ...config, email: redact?.email ?? config.email ?? false })
 }
 

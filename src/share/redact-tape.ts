@@ -20,6 +20,24 @@ export interface TapeRedactionSummary {
   readonly isHeaderChanged: boolean
   /** Number of different values that were replaced. */
   readonly secrets: number
+  /** What the project's config would have left on the tape. */
+  readonly projectAllows?: ProjectAllowance
+}
+
+/** The config of a project cannot decide what is safe to share, so what it allows is replaced and reported. */
+export interface ProjectAllowance {
+  /** Number of replaced values that the config allows. */
+  readonly values: number
+  /** Built-in rules that the config turns off. */
+  readonly off: readonly string[]
+}
+
+/** A tape with the redactor for its secrets. */
+interface TapeToRedact {
+  readonly reader: TapeReader
+  readonly redactor: Redactor
+  /** The redaction rules of the project. */
+  readonly project: RedactionRuleChanges
 }
 
 /**
@@ -27,8 +45,7 @@ export interface TapeRedactionSummary {
  * late in a session must also be replaced in earlier frames.
  */
 export async function writeRedactedTape(
-  reader: TapeReader,
-  redactor: Redactor,
+  { reader, redactor, project }: TapeToRedact,
   write: (line: string) => void,
 ): Promise<TapeRedactionSummary> {
   const stderr = await learnTapeSecrets(reader, redactor)
@@ -44,7 +61,23 @@ export async function writeRedactedTape(
   }
   const isHeaderChanged =
     JSON.stringify({ ...header, redaction: 0 }) !== JSON.stringify({ ...reader.header, redaction: 0 })
-  return { frames, changed, isHeaderChanged, secrets: redactor.replacedCount }
+  const allowed = projectAllowance(project, redactor)
+  return {
+    frames,
+    changed,
+    isHeaderChanged,
+    secrets: redactor.replacedCount,
+    ...(allowed && { projectAllows: allowed }),
+  }
+}
+
+/** Returns `undefined` if the config of the project allows nothing that concerns this tape. */
+function projectAllowance(
+  { allow = [], off = [] }: RedactionRuleChanges,
+  { replacedValues }: Redactor,
+): ProjectAllowance | undefined {
+  const values = replacedValues.filter((value) => allow.some((pattern) => pattern.test(value))).length
+  return values === 0 && off.length === 0 ? undefined : { values, off }
 }
 
 /** Finds the secrets on a tape and returns the redacted stderr frames by frame number. */
@@ -109,7 +142,7 @@ function endOfLastWholeLine(text: string): number {
 }
 
 export interface TapeRedactionOptions {
-  /** Rules added to and removed from those of the project. */
+  /** Rules that the user adds and removes. The config of the project can only add rules. */
   readonly changes?: RedactionRuleChanges
   /** Only these servers: comma-separated names, `*` matches anything. */
   readonly server?: string | undefined
@@ -118,23 +151,26 @@ export interface TapeRedactionOptions {
 /** Opens a tape, or the part of it that belongs to some servers, together with the redactor for its secrets. */
 export async function openTapeForRedaction(
   path: string,
-  { changes, server }: TapeRedactionOptions,
-): Promise<{ readonly reader: TapeReader; readonly redactor: Redactor }> {
+  { changes = {}, server }: TapeRedactionOptions,
+): Promise<TapeToRedact> {
   const whole = await openTape(path)
-  const redactor = createTapeRedactor(whole.header, changes)
-  if (server === undefined) return { reader: whole, redactor }
+  const project = readRedactionConfig(process.cwd(), 'refuse')
+  const { allow: _allow, off: _off, ...additions } = project
+  const rules = mergeRuleChanges(additions, changes)
+  const redactor = createTapeRedactor(whole.header, rules)
+  if (server === undefined) return { reader: whole, redactor, project }
   const reader = await filterTapeByServer(whole, server)
   // A value that only another server's messages show to be a secret may also appear in this server's messages.
-  const elsewhere = createTapeRedactor(whole.header, changes)
+  const elsewhere = createTapeRedactor(whole.header, rules)
   await learnTapeSecrets(whole, elsewhere)
   for (const value of elsewhere.knownSecrets) redactor.learn(value)
-  return { reader, redactor }
+  return { reader, redactor, project }
 }
 
 /** Creates a redactor for an existing tape. Placeholders made with this key are left unchanged. */
 function createTapeRedactor(
   { redaction }: Pick<TapeHeader, 'redaction'>,
-  changes: RedactionRuleChanges = {},
+  changes: RedactionRuleChanges,
 ): Redactor {
   const { key, trouble } = keyForRecording()
   if (trouble !== undefined)
@@ -142,9 +178,7 @@ function createTapeRedactor(
       hint: 'a tape that was redacted without a key cannot be matched later',
     })
   const before = { email: redaction?.rules.includes('email') === true }
-  const rules = redactionRuleSet(
-    mergeRuleChanges(mergeRuleChanges(readRedactionConfig(process.cwd()), changes), before),
-  )
+  const rules = redactionRuleSet(mergeRuleChanges(changes, before))
   const redactor = new Redactor({ key, rules, source: redaction?.key === key.name ? 'again' : 'fresh' })
   redactor.learnEnv(process.env)
   return redactor

@@ -68,10 +68,11 @@ async function writeDraft({
   to,
   ...options
 }: TapeCopyOptions): Promise<{ draft: string; facts: TapeRedactionSummary; redactor: Redactor }> {
-  const { reader, redactor } = await openTapeForRedaction(from, options)
+  const opened = await openTapeForRedaction(from, options)
+  const { reader, redactor } = opened
   const writer = openDraft(to)
   try {
-    const facts = await writeRedactedTape(reader, redactor, (line) => writer.line(line))
+    const facts = await writeRedactedTape(opened, (line) => writer.line(line))
     closeDraft(writer, reader)
     return { draft: writer.path, facts, redactor }
   } catch (error) {
@@ -129,7 +130,7 @@ async function requireSameAnswers(from: string, draft: string, redactor: Redacto
   if (hasSameAnswers(before, after, redactor)) return after.answered
   const found = `${after.answered} requests answered and ${after.misses} misses, while the original has ${before.answered} and ${before.misses}`
   throw new ReelayError('SHARE_REFUSED', `the copy does not answer like the original: ${found}`, {
-    hint: 'something that the protocol needs was redacted as a secret: allow it in the redaction section of reelay.config.yaml',
+    hint: 'something that the protocol needs was redacted as a secret: keep it with --allow',
   })
 }
 

@@ -1,7 +1,8 @@
 import { createHash, X509Certificate } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorMessage, ReelayError } from '../errors.ts'
+import { makeFolder } from './file/write.ts'
 import { homeFolder } from './home.ts'
 
 /** The files of the local certificate authority. */
@@ -34,7 +35,7 @@ export function writeCa(folder: string, { cert, key }: { cert: string; key: stri
   const { certPath, keyPath } = caPaths(folder)
   if (existsSync(certPath) || existsSync(keyPath)) throw caExists(folder)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder)
     writeFileSync(keyPath, key, { mode: 0o600, flag: 'wx' })
     writeFileSync(certPath, cert, { mode: 0o644, flag: 'wx' })
   } catch (cause) {

@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
-import { replaceFile } from './file/replace-file.ts'
+import { writeOwnFile } from './file/replace-file.ts'
 
 // Files that belong to a tape, in the same folder: `search.match.yaml` and `search.bindings.yaml` for `search.tape.jsonl`.
 
@@ -30,7 +30,7 @@ export async function writeMatchRules(tapePath: string, rules: readonly string[]
   const before = file === undefined ? undefined : await readFile(path, 'utf8')
   const text = path.endsWith('.json') ? rulesAsJson(file?.value, rules) : await rulesAsYaml(before, rules)
   try {
-    await replaceFile(path, (draft) => writeFile(draft, text))
+    await writeOwnFile(path, [text])
   } catch (cause) {
     throw new ReelayError('SETTINGS_UNWRITABLE', `${path} cannot be written: ${String(cause)}`, {
       hint: 'check that the folder exists and is writable',

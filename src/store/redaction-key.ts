@@ -1,7 +1,8 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorMessage, systemErrorCode, ReelayError } from '../errors.ts'
 import type { RedactionKey } from '../redact/placeholders.ts'
+import { makeFolder } from './file/write.ts'
 import { homeFolder } from './home.ts'
 
 /** The key for a new tape. */
@@ -64,7 +65,7 @@ function parseKey(file: string, text: string): RedactionKey {
 function makeKey(file: string): RedactionKey {
   const secret = loadCrypto().randomBytes(KEY_BYTES)
   const key = createKey(keyNameFor(secret), secret)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file))
   const draft = `${file}.${process.pid}.new`
   writeFileSync(draft, `${key.name} ${secret.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
   try {

@@ -9,12 +9,12 @@ import {
   writeSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   realpathSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { errorMessage, ReelayError } from '../errors.ts'
+import { makeFolder } from './file/write.ts'
 import { userHomeFolder } from './home.ts'
 
 /** The result of writing a vault. */
@@ -141,7 +141,7 @@ const STICKY_BIT = 0o1000
 
 function createVaultFolder(path: string): string {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(path))
     return realpathSync(dirname(path))
   } catch (error) {
     throw vaultRefused(path, errorMessage(error))

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   diff: ['protocol', 'json', 'text', 'errors'],
   faults: ['match', 'tape', 'protocol', 'json', 'seeded-random', 'text', 'errors'],
   store: ['match', 'redact', 'tape', 'protocol', 'json', 'text', 'errors'],
-  config: ['redact', 'protocol', 'json', 'text', 'errors'],
+  config: ['store', 'redact', 'protocol', 'json', 'text', 'errors'],
   http: ['protocol', 'json', 'text', 'errors'],
   link: ['http', 'protocol', 'json', 'text', 'errors'],
   record: [

@@ -82,7 +82,9 @@ test('rules may stand in JSON too, and the project config says what holds for al
   )
   const { stdout, stderr, status } = serve([tape], callOf(1, 'search', { q: 'z', limit: 2 }), folder)
   expect(stdout).toContain('found')
-  expect(stderr.split('\n').slice(1, 3)).toEqual([
+  const lines = stderr.split('\n')
+  expect([lines[0], ...lines.slice(2, 4)]).toEqual([
+    `reelay: using the config ${join(folder, 'reelay.config.yaml')}`,
     `reelay serve: matching: 1 rule from ${join(folder, 'made-up.match.json')}`,
     `reelay serve: matching: strategy subset and 1 rule from ${join(folder, 'reelay.config.yaml')}`,
   ])

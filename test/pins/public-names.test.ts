@@ -63,6 +63,7 @@ test('the error codes and the exit code of each', () => {
       "COMMAND_NOT_RUNNABLE": 3,
       "CONFIG_BROKEN": 3,
       "CONFIG_NOT_FOUND": 3,
+      "CONFIG_NOT_TRUSTED": 3,
       "CONFIG_UNWRITABLE": 3,
       "IMPORT_FAILED": 3,
       "LISTEN_FAILED": 3,

@@ -35,8 +35,8 @@ test('the config of the project sets a run, and the command line counts for more
     'result.structuredContent.order.item',
   ])
   expect([byConfig.code, byLine.code, without.code]).toEqual([1, 0, 1])
-  expect(byLine.err).toContain(`this run also uses settings from ${join(cwd, 'reelay.config.yaml')}`)
-  expect(without.err).not.toContain('settings from')
+  expect(byLine.err).toContain(`reelay: using the config ${join(cwd, 'reelay.config.yaml')}`)
+  expect(without.err).not.toContain('the config')
 })
 
 test.each(['validation: { enabled: false }', 'defaults: { validate_responses: false }'])(

@@ -1,6 +1,14 @@
 import { resolve } from 'node:path'
-import { findProjectConfig, readProjectConfig, type ProjectConfig } from '../../config/project-config.ts'
+import {
+  chooseConfig,
+  findProjectConfig,
+  usableConfigFile,
+  type CodePolicy,
+  type ProjectConfig,
+} from '../../config/project-config.ts'
 import type { Setting } from '../../config/setting.ts'
+import { findConfigFile } from '../../config/trust.ts'
+import { escapeControlChars } from '../../text.ts'
 import {
   option,
   inGroup,
@@ -25,9 +33,31 @@ export const CONFIG_OPTIONS: OptionTable<ConfigFlags> = inGroup('Config', {
 })
 
 /** Reads the config that the options select: the given file, none, or the config of the project. */
-export function readConfig({ config, useConfig }: ConfigFlags): ProjectConfig | undefined {
-  if (config !== undefined) return readProjectConfig(resolve(config))
-  return useConfig === false ? undefined : findProjectConfig(process.cwd())
+export function readConfig(flags: ConfigFlags, code: CodePolicy): ProjectConfig | undefined {
+  selectConfig(flags)
+  return findProjectConfig(process.cwd(), code)
+}
+
+function selectConfig({ config, useConfig }: ConfigFlags): void {
+  if (config !== undefined) return chooseConfig({ kind: 'named', file: resolve(config) })
+  chooseConfig({ kind: useConfig === false ? 'none' : 'nearest' })
+}
+
+/**
+ * Selects the config and names it on stderr. Commands call this before they print anything, because a config from elsewhere
+ * changes what they do. Throws if the config must not be used.
+ */
+export function announceConfig(flags: ConfigFlags, code: CodePolicy): void {
+  selectConfig(flags)
+  const file = usableConfigFile(process.cwd(), code)
+  if (file !== undefined) return printConfigLine(`using the config ${file}`)
+  const ignored = flags.useConfig === false ? undefined : findConfigFile(process.cwd())
+  if (ignored !== undefined)
+    printConfigLine(`not using ${ignored}: it is code, which this command never runs`)
+}
+
+function printConfigLine(text: string): void {
+  process.stderr.write(`reelay: ${escapeControlChars(text)}\n`)
 }
 
 /** The keys of the project config that set an option. */

@@ -1,3 +1,4 @@
+import { allowsAlmostAnything } from '../../redact/allowed-values.ts'
 import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
 import { defaultRules } from '../../redact/rules/index.ts'
 import { option, inGroup, usageError, type OptionTable, type ValueType } from './option.ts'
@@ -33,7 +34,14 @@ const value: ValueType<RegExp> = {
   name: 'value',
   placeholder: 'value',
   expected: 'a text, or a regular expression between slashes',
-  parse: (given) => withReason(given, '--allow', () => parseValuePattern(given)),
+  parse: (given) => {
+    const read = withReason(given, '--allow', () => parseValuePattern(given))
+    if (!allowsAlmostAnything([read])) return read
+    throw usageError(
+      `invalid pattern ${JSON.stringify(given)} for --allow: it matches secrets of most kinds`,
+      'allow the values themselves, or a pattern that matches only them',
+    )
+  },
   schema: { $ref: '#/$defs/text' },
 }
 

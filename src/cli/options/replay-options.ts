@@ -3,7 +3,13 @@ import { DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
-import { CONFIG_OPTIONS, readConfig, readSection, type ConfigFlags } from './config-options.ts'
+import {
+  CONFIG_OPTIONS,
+  announceConfig,
+  readConfig,
+  readSection,
+  type ConfigFlags,
+} from './config-options.ts'
 import {
   LIVE_SERVER_OPTIONS,
   SECRET_OPTIONS,
@@ -380,13 +386,13 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
 
 /** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */
 export function readReplayFlags(command: 'replay' | 'verify', given: GivenOptions): ReplayFlags {
-  const config = readConfig(lastConfigFlags(given))
+  const isDryRun = given['dryRun'] !== undefined
+  announceConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')
+  const config = readConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')
   const section = config?.section('replay')
   const configured = section === undefined ? {} : readReplaySection(section, process.env)
   const flags = readOptions<ReplayFlags>(VERIFY_OPTIONS, given, { command, configured })
   rejectIdleRetries(flags, given)
-  if (section !== undefined)
-    process.stderr.write(`reelay: this run also uses settings from ${config?.file}\n`)
   return flags
 }
 

@@ -1,3 +1,4 @@
+import { errorMessage, ReelayError } from '../../errors.ts'
 import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
 import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
@@ -51,7 +52,9 @@ function redactionOrRefusal({ redact }: RecordCommandArgs, tape: string): Redact
   try {
     return openRedaction(redact, { tape })
   } catch (error) {
-    return { refusal: error instanceof Error ? error.message : String(error) }
+    if (error instanceof ReelayError && error.code === 'CONFIG_NOT_TRUSTED')
+      return { refusal: `${error.message} (${error.hint})` }
+    return { refusal: errorMessage(error) }
   }
 }
 

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { usageError } from '../options/option.ts'
 import type { ReplayFlags } from '../options/replay-options.ts'
 import { joinedChunks, print, printChunks } from '../output/print.ts'
@@ -18,6 +17,7 @@ import {
   createReportRedactor,
   reportRedactorFrom,
 } from '../../serve/redaction/report-redactor.ts'
+import { writeOwnFile } from '../../store/file/replace-file.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** The reports that a run prints and writes: `--json` is `--report json`, `-o file` is `--report json=file`. */
@@ -83,7 +83,7 @@ const AS_RECORDED = 'done'
 
 async function writeReport(path: string, chunks: Iterable<string>): Promise<void> {
   try {
-    await writeFile(path, joinedChunks(chunks), { mode: 0o600 })
+    await writeOwnFile(path, joinedChunks(chunks))
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {

@@ -70,7 +70,7 @@ export function fixedClock(
 
 /** The matching settings of the project config, and its path. */
 export function readConfiguredMatching(flags: ConfigFlags): { settings: MatchSettings; path?: string } {
-  const config = readConfig(flags)
+  const config = readConfig(flags, 'ignore')
   if (config === undefined) return { settings: { rules: [] } }
   const section = config.section('match')
   const settings = readMatchSettings(section?.value, section?.location ?? config.file)

@@ -1,4 +1,5 @@
 import { colourDriftReport, colourMissReport, ignoreClosedOutput } from '../output/print.ts'
+import { announceConfig } from '../options/config-options.ts'
 import { usageError } from '../options/option.ts'
 import type { ServeFlags } from '../options/serve-options.ts'
 import { abortOnSignals } from '../signals.ts'
@@ -135,6 +136,7 @@ function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {
 /** `reelay serve <tape>`, as most client configs have it, without loading the command-line parser. */
 export async function serveSingleTape(name: string): Promise<void> {
   ignoreClosedOutput()
+  announceConfig({}, 'ignore')
   await serveTapes([{ name }], { flags: {}, words: [], plan: { kind: 'replay' } })
 }
 

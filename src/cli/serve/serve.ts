@@ -12,7 +12,7 @@ import { printServeWarning, requestedTapes, type RequestedTape } from './tapes-t
 import { dirname, resolve } from 'node:path'
 import type { Setting } from '../../config/setting.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
-import { readConfig } from '../options/config-options.ts'
+import { announceConfig, readConfig } from '../options/config-options.ts'
 import { listenValue, parseListenAddress } from '../options/option-types.ts'
 
 export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
@@ -26,6 +26,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
   options: SERVE_OPTIONS,
   common: ['http', 'server', 'url', 'header', 'onMiss', 'mode', 'match', 'ignore', 'pace', 'faults'],
   run: async (words, flags, given) => {
+    announceConfig(flags, 'ignore')
     const { names, command } = splitServeArguments(words, process.argv)
     const repeated = repeatedOptions(given)
     if (words.length === 0 && flags.url === undefined) {
@@ -87,7 +88,7 @@ function checkServeUsage({ names, http, sse, isLive }: ServeUsage): void {
 
 /** The tapes that the project config lists, for a `reelay serve` that names none. */
 function configTapes(flags: ServeFlags, given: GivenOptions): readonly RequestedTape[] {
-  const config = readConfig(flags)
+  const config = readConfig(flags, 'ignore')
   const section = config?.section('serve')
   if (config === undefined || section === undefined)
     throw usageError(

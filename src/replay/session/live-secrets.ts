@@ -35,7 +35,7 @@ export function liveSecrets(
   if (redaction === undefined) return undefined
   const own = readRedactionKey()
   const isOurs = own !== undefined && own.name === redaction.key
-  const config = readRedactionConfig(process.cwd())
+  const config = readRedactionConfig(process.cwd(), 'run')
   const rules = redactionRuleSet({
     ...config,
     email: config.email === true || redaction.rules.includes('email'),

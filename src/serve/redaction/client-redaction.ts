@@ -44,7 +44,7 @@ export function createClientRedaction(
   if (redaction === undefined) return undefined
   const ownKey = readRedactionKey()
   const hasKey = ownKey?.name === redaction.key
-  const config = readRedactionConfig(process.cwd())
+  const config = readRedactionConfig(process.cwd(), 'ignore')
   const email = config.email === true || redaction.rules.includes('email')
   // Without the key nothing can match, but reports must not contain secrets either.
   const key = hasKey && ownKey !== undefined ? ownKey : ephemeralKey()

@@ -4,9 +4,12 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  renameSync,
+  rmSync,
   statSync,
   closeSync,
   ftruncateSync,
+  writeFileSync,
   writeSync,
   writevSync,
 } from 'node:fs'
@@ -33,14 +36,32 @@ function openInFolder(path: string): number | undefined {
   }
 }
 
-// `recursive` is not used: in a folder that allows no new files, such as /proc, Node would retry forever.
-function makeFolder(path: string): void {
+/**
+ * Creates a folder that only its owner can open, and those above it. Every folder of Reelay is created here. `recursive` of
+ * Node is not used: in a folder that allows no new files, such as /proc, it would retry forever and ignore signals.
+ */
+export function makeFolder(path: string): void {
   if (existsSync(path)) return
   if (dirname(path) !== path) makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
     if (systemErrorCode(error) !== 'EEXIST') throw error
+  }
+}
+
+/**
+ * Writes a file that only its owner can read, in one step: readers see the old content or the new one. A link in its place is
+ * replaced, and its target is not touched.
+ */
+export function writePrivateFile(path: string, text: string): void {
+  makeFolder(dirname(path))
+  const draft = `${path}.${process.pid}.new`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
+    renameSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
   }
 }
 

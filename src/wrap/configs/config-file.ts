@@ -6,7 +6,6 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   writeSync,
@@ -14,6 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import { decodeUtf8 } from '../../protocol/lines.ts'
+import { makeFolder } from '../../store/file/write.ts'
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
@@ -108,7 +108,7 @@ function errorText(error: unknown): string {
 /** Writes a file so that a reader sees either the old content or the new, never a mix. */
 export function replaceFileAtomically(path: string, text: string, mode: number): void {
   const temporary = `${path}.reelay-${process.pid}`
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   try {
     writeAndSync(temporary, text, mode)
     renameSync(temporary, path)
