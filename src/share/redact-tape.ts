@@ -25,7 +25,7 @@ export interface TapeRedactionSummary {
 }
 
 /** The config of a project cannot decide what is safe to share, so what it allows is replaced and reported. */
-export interface ProjectAllowance {
+interface ProjectAllowance {
   /** Number of replaced values that the config allows. */
   readonly values: number
   /** Built-in rules that the config turns off. */
