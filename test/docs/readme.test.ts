@@ -39,6 +39,7 @@ test('every command that the README names has its own help', async () => {
     'ca',
     'wrap',
     'unwrap',
+    'trust',
     'doctor',
     'run',
     'inspect',
