@@ -180,7 +180,9 @@ const DEFINITIONS = {
             setParam: ref('pathAndValue'),
             setResult: ref('pathAndValue'),
             removeParam: ref('onePath'),
-            setTimestamp: ref('onePath'),
+            setTimestamp: {
+              anyOf: [ref('jsonPath'), required({ path: ref('jsonPath'), date: { type: 'string' } }, 'path')],
+            },
             replaceParam: required(
               {
                 path: ref('jsonPath'),

@@ -23,8 +23,10 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
   readonly maxConcurrent?: number
   /** How many steps may wait for a reader of the run before sending pauses. */
   readonly bufferSize?: number
-  /** Milliseconds that each answer may take. */
+  /** Milliseconds that each answer may take, once the server has answered its first request. */
   readonly timeout?: number
+  /** Milliseconds that the server may take to start, until it has answered its first request. */
+  readonly startTimeout?: number
   readonly rules?: readonly TransformRule[]
   /** `false` sends the recorded ids; by default each request gets a new id. */
   readonly transformIds?: boolean
@@ -54,3 +56,6 @@ export interface ReplayTarget {
 
 /** Milliseconds that an answer may take by default. */
 export const DEFAULT_TIMEOUT = 10_000
+
+/** Milliseconds that a server may take to start by default. A cold `npx` downloads it first. */
+export const DEFAULT_START_TIMEOUT = 60_000

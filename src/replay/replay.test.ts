@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { liveServer, type LiveServer, type Reply } from '../../test/support/live-server.ts'
 import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../test/support/tape-of.ts'
@@ -92,6 +93,58 @@ test('parameters are overridden by rules, and points in time moved after them', 
   for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(60_000)
   expect((times[0] ?? 0) - (times[1] ?? 0)).toBe(4)
 })
+
+test('a date that is carried is not shifted again, and neither is one that a rule sets', async () => {
+  const now = '2026-11-15T00:00:00.012Z'
+  const dated = tapeOf(
+    ...HANDSHAKE,
+    ...call(1, 'search', { q: 'a' }, 'created at 2026-11-15T09:30:00.000Z'),
+    ...call(2, 'search', { at: now, since: '2026-11-15T09:30:00.000Z', until: '2026-11-16T07:00:00Z' }, 'x'),
+  )
+  const created = '2027-01-01T10:00:00.000Z'
+  const asLater = (): Reply => ({ result: { content: [{ type: 'text', text: `created at ${created}` }] } })
+  const rules = [
+    {
+      name: 'day',
+      when: { kind: 'always' },
+      action: { kind: 'set-timestamp', path: ['arguments', 'day'], date: '2026-05-05T00:00:00Z' },
+    },
+  ] as const
+  const { heard } = await run(dated, asLater, { rules, updateTimestamps: true })
+  const sent = member(member(heard[1], 'params'), 'arguments')
+  const times = ['at', 'since', 'until', 'day'].map((name) => String(member(sent, name)))
+  expect(Math.abs(Date.parse(times[0] ?? '') - Date.now())).toBeLessThan(60_000)
+  expect([times[1], times[3]]).toEqual([created, '2026-05-05T00:00:00.000Z'])
+  const shift = Date.parse(times[2] ?? '') - Date.parse('2026-11-16T07:00:00Z')
+  expect(Math.abs(shift - (Date.now() - Date.parse(dated.header.started)))).toBeLessThan(60_000)
+})
+
+test.each(['own', 'recorded', 'none'] as const)(
+  'the start of a server has its own limit, and the others count from its first answer (handshake %s)',
+  async (handshake) => {
+    const states = async (startTimeout: number): Promise<readonly (string | undefined)[]> => {
+      const options = { target: slowStart(150), handshake, timeout: 40, startTimeout, allowWrites: true }
+      const { steps } = await replay(tape, options).report
+      return [...steps].flatMap(({ state, why }) => (state === 'skipped' ? [] : [why ?? state]))
+    }
+    expect(new Set(await states(60_000))).toEqual(new Set(['done']))
+    if (handshake === 'own') await expect(states(20)).rejects.toThrow('no answer came within 20 ms')
+    else expect(await states(20)).toContain('no answer within 20 ms')
+  },
+)
+
+/** A server that takes some milliseconds to start. */
+function slowStart(milliseconds: number): ReplayTarget {
+  const { target } = liveServer(asRecorded)
+  return {
+    ...target,
+    open: async (handlers) => {
+      const link = await target.open(handlers)
+      const started = sleep(milliseconds)
+      return { ...link, send: (text) => void started.then(() => link.send(text)) }
+    },
+  }
+}
 
 test('the items of a batch are transformed and sent one by one', async () => {
   const batch = tapeOf(

@@ -1,9 +1,10 @@
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
 import { ReplayController, type Stop, StopQueue } from './controller.ts'
+import { IdentityJudge } from './judge/identity.ts'
 import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
 import { tapeNotes } from './notes.ts'
-import { DEFAULT_TIMEOUT, type ReplayOptions } from './options.ts'
+import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from './options.ts'
 import { isSelected, type ReplayPlan, planMessages } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
@@ -98,6 +99,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
     target,
     handshake = 'own',
     timeout = DEFAULT_TIMEOUT,
+    startTimeout = DEFAULT_START_TIMEOUT,
     onAsk = 'decline',
     signal,
     controller,
@@ -108,11 +110,26 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
   const part = await selectServerPart(tape, options.server)
   const secrets = options.secrets ?? liveSecrets(tape.header)
   const open = secrets === undefined ? target.open : withLiveSecrets(target.open, secrets)
-  const peer = new Peer(part, { open, handshake, timeout, onAsk, signal, controller, now })
+  const identity = new IdentityJudge({
+    isStrict: options.strict === true && options.validate !== false,
+    onNote: (note) => peer.notes.push(note),
+  })
+  const onOpening = identity.compareOpenings.bind(identity)
+  const peer = new Peer(part, {
+    open,
+    handshake,
+    timeout,
+    startTimeout,
+    onAsk,
+    onOpening,
+    signal,
+    controller,
+    now,
+  })
   options.monitor.connected(() => peer.traffic())
   let run: PlayedRun
   try {
-    run = await playClient(tape, part, { ...options, timeout, peer, requestFaults: faults, now })
+    run = await playClient(tape, part, { ...options, timeout, peer, identity, requestFaults: faults, now })
   } finally {
     await peer.close()
   }
@@ -126,6 +143,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
       ...secretNotes(steps, secrets),
       ...tapeNotes(tape),
       ...peer.notes,
+      ...identity.unreported(),
       ...unusedRuleNotes(options, run.totals),
     ],
     ...carriedBindings(run, steps),
@@ -135,6 +153,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
 interface PlayOptions extends RunOptions {
   readonly timeout: number
   readonly peer: Peer
+  readonly identity: IdentityJudge
   readonly requestFaults: RequestFaults | undefined
   readonly now: () => number
 }
@@ -148,7 +167,17 @@ interface PlayedRun {
 
 /** Plans the messages of the recorded client, sends them, judges the answers and logs the steps. */
 async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOptions): Promise<PlayedRun> {
-  const { peer, now, controller, monitor, stops, log, correlate, timing = { kind: 'fast' } } = options
+  const {
+    peer,
+    identity,
+    now,
+    controller,
+    monitor,
+    stops,
+    log,
+    correlate,
+    timing = { kind: 'fast' },
+  } = options
   // The server starts while the tape is searched for bindings.
   const early = new EarlyRequests({ timeout: options.timeout, keepsIds: options.transformIds === false })
   const [tools, bindings] = await Promise.all([
@@ -161,7 +190,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   log.setPlan(plan)
   const { started } = tape.header
   const context = createSendContext(options, { part, plan, values, early, started: Date.parse(started) })
-  const judges = createJudges({ options, part, plan, peer, tools, values, started, now })
+  const judges = createJudges({ options, part, plan, peer, identity, tools, values, started, now })
   const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
   const totals = new RunTotals()
   const report = (step: ReplayStep, sent?: SentMessage): void => {

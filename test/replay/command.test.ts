@@ -160,7 +160,8 @@ test.each([
 
 test('a server that cannot be started, or does not answer, ends with 3', async () => {
   const missing = await reelay('replay', recorded, '--', 'no-such-command')
-  const silent = await reelay('replay', recorded, '--timeout', '200', '--', ...fixtureServer('read-nothing'))
+  const brief = ['--start-timeout', '200ms']
+  const silent = await reelay('replay', recorded, ...brief, '--', ...fixtureServer('read-nothing'))
   const gone = await reelay('replay', recorded, '--url', 'http://127.0.0.1:1/mcp')
   expect([missing.code, silent.code, gone.code]).toEqual([3, 3, 3])
   expect(missing.err).toMatch(/COMMAND_NOT_FOUND/)
@@ -170,7 +171,7 @@ test('a server that cannot be started, or does not answer, ends with 3', async (
 
 test('Ctrl+C in the handshake ends with 130, and the server with it', async () => {
   const file = join(temporaryFolder(), 'pid')
-  const patient = ['replay', recorded, '--timeout', '3600000']
+  const patient = ['replay', recorded, '--start-timeout', '3600s']
   const run = start([process.execPath, REELAY, ...patient, '--', ...fixtureServer('read-nothing', file)])
   const pidIn = (): number => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0)
   const pid = await vi.waitUntil(pidIn, 30_000)

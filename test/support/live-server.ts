@@ -11,7 +11,10 @@ export interface LiveServer {
 export type Reply = { readonly result: unknown } | { readonly error: unknown } | undefined
 
 /** A live server within the test: greets by itself, and answers everything else as it is told. */
-export function liveServer(reply: (message: Message) => Reply | Promise<Reply>): LiveServer {
+export function liveServer(
+  reply: (message: Message) => Reply | Promise<Reply>,
+  opening: object = OPENING,
+): LiveServer {
   const heard: Message[] = []
   const target: ReplayTarget = {
     name: 'a server of the test',
@@ -22,7 +25,7 @@ export function liveServer(reply: (message: Message) => Reply | Promise<Reply>):
   }
   const answer = async (text: string, onText: (text: string) => void): Promise<void> => {
     const message = classifyMessage(JSON.parse(text))
-    const own = ownReply(message)
+    const own = ownReply(message, opening)
     if (own === undefined) heard.push(message)
     const outcome = own ?? (await reply(message))
     if (outcome === undefined || message.kind !== 'request') return
@@ -33,13 +36,16 @@ export function liveServer(reply: (message: Message) => Reply | Promise<Reply>):
 
 const TOOLS = ['search', 'count'].map((name) => ({ name, annotations: { readOnlyHint: true } }))
 
+const OPENING = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {}, resources: {}, prompts: {} },
+  serverInfo: { name: 'recorded-server', version: '1' },
+}
+
 /** To our own handshake, and to the question for tools that comes with it. */
-function ownReply(message: Message): Reply {
+function ownReply(message: Message, opening: object): Reply {
   if (message.kind === 'notification' && message.method === 'notifications/initialized')
     return { result: undefined }
   if (message.kind !== 'request' || !String(message.id).startsWith('__')) return undefined
-  if (message.method === 'tools/list') return { result: { tools: TOOLS } }
-  const serverInfo = { name: 'recorded-server', version: '1' }
-  const capabilities = { tools: {}, resources: {}, prompts: {} }
-  return { result: { protocolVersion: '2025-11-25', capabilities, serverInfo } }
+  return { result: message.method === 'tools/list' ? { tools: TOOLS } : opening }
 }

@@ -14,7 +14,7 @@ const fitsSchema = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
 
 test('every member of the section is read', () => {
   const settings = read(`replay:
-  defaults: { speed: x2, validateResponses: true, transformIds: false, updateTimestamps: true, timeout: 500 }
+  defaults: { speed: x2, validateResponses: true, transformIds: false, updateTimestamps: true, timeout: 500, startTimeout: 120s }
   validation:
     enabled: true
     strictMode: true
@@ -32,6 +32,7 @@ test('every member of the section is read', () => {
     transformIds: false,
     updateTimestamps: true,
     timeout: 500,
+    startTimeout: 120_000,
     strict: true,
     officialSchema: 'always',
     ignoreFields: ['timestamp', 'id'],
@@ -134,6 +135,10 @@ test.each([
   ['{ injectError: { code: -32000, message: no } }', { kind: 'inject-error', code: -32000, message: 'no' }],
   ['{ renameMethod: tools/find }', { kind: 'rename-method', to: 'tools/find' }],
   ['{ setTimestamp: $.at }', { kind: 'set-timestamp', path: ['at'] }],
+  [
+    '{ setTimestamp: { path: $.at, date: "2026-01-31T12:00:00Z" } }',
+    { kind: 'set-timestamp', path: ['at'], date: '2026-01-31T12:00:00.000Z' },
+  ],
 ])('the action %s', (written, action) => {
   const { rules } = read(`replay:\n  transformations: [{ name: a, action: ${written} }]\n`)
   expect(rules).toEqual([{ name: 'a', when: { kind: 'always' }, action }])
@@ -197,7 +202,7 @@ test('what a function throws is told with its place', () => {
 test.each([
   [
     'defaults: { sped: fast }',
-    'line 2, column 15: "replay.defaults.sped" is unknown; expected one of timeout, speed, transformIds, updateTimestamps, validateResponses',
+    'line 2, column 15: "replay.defaults.sped" is unknown; expected one of timeout, startTimeout, speed, transformIds, updateTimestamps, validateResponses',
   ],
   [
     'defaults: { speed: quick }',

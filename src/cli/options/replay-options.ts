@@ -1,5 +1,5 @@
 import type { Setting } from '../../config/setting.ts'
-import { DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
+import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
@@ -67,6 +67,7 @@ const SETTING_NAMES = [
   'skipNotifications',
   'skipErrors',
   'timeout',
+  'startTimeout',
   'timing',
   'maxConcurrent',
   'bufferSize',
@@ -129,6 +130,12 @@ export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> 
       durationValue(),
       'Wait at most this long for each response; a plain number is in milliseconds',
       { config: 'replay.defaults.timeout', default: `${DEFAULT_TIMEOUT / 1000}s` },
+    ),
+    startTimeout: option(
+      '--start-timeout',
+      durationValue(),
+      'Wait at most this long for the first response, while the server starts',
+      { config: 'replay.defaults.startTimeout', default: `${DEFAULT_START_TIMEOUT / 1000}s` },
     ),
     sse: option(
       '--sse',

@@ -224,7 +224,7 @@ function readAction(setting: Setting, env: Environment): TransformAction {
     case 'delay':
       return { kind: 'delay', by: given.duration() }
     case 'setTimestamp':
-      return { kind: 'set-timestamp', path: onePath(given) }
+      return settingTimestamp(given)
   }
 }
 
@@ -266,6 +266,23 @@ function injecting(setting: Setting): TransformAction {
     code: Number(number.value),
     message: needed(setting, message, 'message').text(),
   }
+}
+
+function settingTimestamp(setting: Setting): TransformAction {
+  if (typeof setting.value === 'string') return { kind: 'set-timestamp', path: pathIn(setting) }
+  const { path, date } = setting.members(['path', 'date'])
+  return {
+    kind: 'set-timestamp',
+    path: pathIn(needed(setting, path, 'path')),
+    ...(date && { date: dateIn(date) }),
+  }
+}
+
+// YAML has dates of its own, and they are read as such.
+function dateIn(setting: Setting): string {
+  const date = setting.value instanceof Date ? setting.value : new Date(setting.text())
+  if (Number.isNaN(date.getTime())) throw setting.invalid('is not a date such as 2026-01-31T12:00:00Z')
+  return date.toISOString()
 }
 
 /** Reads a path, or a map with the member `path`. */

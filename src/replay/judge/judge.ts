@@ -224,6 +224,11 @@ export function isAsRecorded({ end, live }: JudgedAnswer): boolean {
   return end.kind === 'answered' && end.asRecorded && live !== undefined
 }
 
+/** The method of the request of a turn. */
+export function methodOfTurn({ trigger }: Turn): string {
+  return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : 'undefined'
+}
+
 /** The result of a response; `undefined` if it is an error. */
 export function resultOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined

@@ -4,6 +4,7 @@ import type { ToolDescriptions } from '../plan/tool-safety.ts'
 import type { Peer } from '../session/peer.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
+import type { IdentityJudge } from './identity.ts'
 import { isErrorJudge } from './is-error.ts'
 import type { Judges } from './judge.ts'
 import { jsonRpcJudge } from './json-rpc.ts'
@@ -19,6 +20,7 @@ interface JudgesContext {
   readonly part: ServerPart
   readonly plan: ReplayPlan
   readonly peer: Peer
+  readonly identity: IdentityJudge
   readonly tools: ToolDescriptions
   readonly values: CarriedValues
   /** When the recording started. */
@@ -32,6 +34,7 @@ export function createJudges({
   part,
   plan,
   peer,
+  identity,
   tools,
   values,
   started,
@@ -48,6 +51,7 @@ export function createJudges({
     onNote: (note) => peer.notes.push(note),
   })
   const list = [
+    identity,
     transportJudge,
     jsonRpcJudge,
     isErrorJudge,

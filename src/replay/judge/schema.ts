@@ -2,7 +2,14 @@ import type { ErrorObject } from 'ajv'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Response, Notification, Request } from '../../protocol/message.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
-import { isAsRecorded, type Judge, type JudgedAnswer, resultOfResponse, serverMessagesIn } from './judge.ts'
+import {
+  isAsRecorded,
+  type Judge,
+  type JudgedAnswer,
+  methodOfTurn,
+  resultOfResponse,
+  serverMessagesIn,
+} from './judge.ts'
 import {
   passesSchema,
   createAjv,
@@ -110,19 +117,19 @@ class OfficialAnswerJudge implements Judge {
     if (use === 'changed' && end.kind === 'answered' && end.asRecorded && this.#wasChecked(judged))
       return NO_FINDINGS
     const revision = revisions.live(turn)
-    const broken = this.#validators.errorsInAnswer(live, methodOf(turn), revision)
+    const broken = this.#validators.errorsInAnswer(live, methodOfTurn(turn), revision)
     const found = broken.length === 0 || use === 'always' ? broken : this.#newErrors(judged, broken)
     return found.slice(0, MAX_FINDINGS).map((error) => answerFinding(error, live, revision))
   }
 
   #noteRevision({ turn, live }: JudgedAnswer): void {
-    if (methodOf(turn) !== 'initialize') return
+    if (methodOfTurn(turn) !== 'initialize') return
     const revision = member(resultOfResponse(live), 'protocolVersion')
     if (typeof revision === 'string') this.#options.revisions.setLive(linkNameOf(turn), revision)
   }
 
   #wasChecked(judged: JudgedAnswer): boolean {
-    const method = methodOf(judged.turn)
+    const method = methodOfTurn(judged.turn)
     const tools = this.#validated.get(method) ?? new Set()
     if (tools.has(judged.tool)) return true
     this.#validated.set(method, tools.add(judged.tool))
@@ -134,7 +141,7 @@ class OfficialAnswerJudge implements Judge {
     const { turn, recorded } = judged
     const revision = this.#options.revisions.recorded(turn)
     const before =
-      recorded === undefined ? [] : this.#validators.errorsInAnswer(recorded, methodOf(turn), revision)
+      recorded === undefined ? [] : this.#validators.errorsInAnswer(recorded, methodOfTurn(turn), revision)
     const known = new Set(before.map(kindOfError))
     const old = broken.find((error) => known.has(kindOfError(error)))
     if (old !== undefined) this.#noteOnce(judged, old)
@@ -157,12 +164,8 @@ const MAX_FINDINGS = 10
 
 const OFFICIAL = { layer: 'schema', source: 'official', level: 'error' } as const
 
-function methodOf({ trigger }: Turn): string {
-  return trigger !== undefined && 'method' in trigger.message ? trigger.message.method : 'undefined'
-}
-
 function callName({ turn, tool }: JudgedAnswer): string {
-  return tool === undefined ? methodOf(turn) : `${methodOf(turn)} ${tool}`
+  return tool === undefined ? methodOfTurn(turn) : `${methodOfTurn(turn)} ${tool}`
 }
 
 function answerFinding(error: ErrorObject, answer: Response, revision: string | undefined): StepFinding {

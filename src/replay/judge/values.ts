@@ -12,7 +12,8 @@ import {
   type JudgeOptions,
   type ValidationRule,
 } from './comparison-rules.ts'
-import { isAsRecorded, type Judge, type JudgedAnswer, outcomeText } from './judge.ts'
+import { isAsRecorded, type Judge, type JudgedAnswer, methodOfTurn, outcomeText } from './judge.ts'
+import { isIdentityDifference } from '../server-identity.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import { truncateText } from '../../text.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
@@ -66,15 +67,17 @@ export class ValuesJudge implements Judge {
     const actual = judged.end.kind === 'answered' ? outcomeText(liveTextIn(judged, judged.end)) : undefined
     if (expected === undefined || actual === undefined) return []
     const { kept, free } = this.#differsOf(rule)
-    const differences = this.#withoutNoise(kept, expected, actual)
+    const method = methodOfTurn(judged.turn)
+    const differences = this.#withoutNoise(kept, expected, actual, method)
     if (differences.length === 0) return []
-    const changed = this.#withoutNoise(free, expected, actual)
+    const changed = this.#withoutNoise(free, expected, actual, method)
     return changed.length === 0 ? [orderFinding(differences)] : changed.map(differenceFinding)
   }
 
-  #withoutNoise(differ: Differ, expected: string, actual: string): readonly Difference[] {
+  #withoutNoise(differ: Differ, expected: string, actual: string, method: string): readonly Difference[] {
     const { isLiveValue, clock } = this.#options
-    return separateNoise(differ.texts(expected, actual), { differ, isLiveValue, clock }).kept
+    const differences = differ.texts(expected, actual).filter((each) => !isIdentityDifference(each, method))
+    return separateNoise(differences, { differ, isLiveValue, clock }).kept
   }
 
   #differsOf(rule: ValidationRule): RuleDiffers {

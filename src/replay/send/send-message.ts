@@ -11,6 +11,7 @@ import {
   applyAnswerRules,
   applyRules,
   shiftTimestamps,
+  timestampsIn,
   type TransformedMessage,
 } from '../transform/transform.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
@@ -127,7 +128,7 @@ async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<S
   const completed = run.rounds?.complete(turn, text) ?? text
   const made = applyRules(typeof completed === 'string' ? completed : await completed, planned, run.rules)
   if (made.delay > 0 && !(await run.controller.wait(made.delay))) return skippedByStop(planned)
-  const message = withShiftedTimes(made, planned, run)
+  const message = withShiftedTimes(made, text, planned, run)
   return planned.message.kind === 'request'
     ? sendRequest(planned, message, run)
     : sendNotification(planned, message, run)
@@ -137,7 +138,7 @@ async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<S
 export function previewText(planned: PlannedMessage, run: SendContext): string | undefined {
   const { text, unbound } = run.values.fill(planned)
   if (unbound.length > 0) return undefined
-  return withShiftedTimes(applyRules(text, planned, run.rules), planned, run).text
+  return withShiftedTimes(applyRules(text, planned, run.rules), text, planned, run).text
 }
 
 /** A message that is not sent. */
@@ -158,12 +159,20 @@ function describeUnbound(unbound: readonly UnboundValue[]): string {
   return unbound.map(({ path, recorded, why }) => `${path} = ${JSON.stringify(recorded)}: ${why}`).join('; ')
 }
 
+/** Shifts the timestamps of the recording. Those that were carried into `filled` or set by a rule are current already. */
 function withShiftedTimes(
   made: TransformedMessage,
-  { at }: PlannedMessage,
+  filled: string,
+  { at, text: recorded }: PlannedMessage,
   { timeShift }: SendContext,
 ): TransformedMessage {
-  return timeShift === undefined ? made : { ...made, text: shiftTimestamps(made.text, timeShift(at)) }
+  if (timeShift === undefined) return made
+  const current = new Set(made.setTimes)
+  if (filled !== recorded) {
+    const before = timestampsIn(recorded)
+    for (const time of timestampsIn(filled)) if (!before.has(time)) current.add(time)
+  }
+  return { ...made, text: shiftTimestamps(made.text, timeShift(at), current) }
 }
 
 async function sendNotification(

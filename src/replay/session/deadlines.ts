@@ -30,6 +30,11 @@ export class Deadlines<Item extends HasDeadline> {
     else if (this.#watched === 1) this.#timer?.ref()
   }
 
+  /** Called after an item got another deadline. */
+  update({ due }: Item): void {
+    if (due < this.#nextCheck) this.#checkAt(due)
+  }
+
   /** Called after an item was removed. The timer stays for the next item, but does not keep the process alive. */
   remove({ due }: Item): void {
     if (due !== Infinity && --this.#watched === 0) this.#timer?.unref()

@@ -66,6 +66,6 @@ function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | '
   const hint =
     kind === 'error'
       ? 'the server may not support the protocol revision of the tape: record the session again, or use --handshake recorded to send the recorded handshake'
-      : 'start the server by hand and check that it answers; --timeout gives it more time'
+      : 'start the server by hand and check that it answers; --start-timeout gives it more time'
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
 }

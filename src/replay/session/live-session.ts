@@ -22,6 +22,8 @@ import { guessId } from '../../protocol/find-id.ts'
 
 export interface LiveSessionOptions {
   readonly open: OpenLink
+  /** Milliseconds that the server may take to start. Until it has answered a request, this is the limit of every request. */
+  readonly startTimeout: number
   /** Answers a request of the server. Returns JSON members such as `"result":{}`. */
   readonly onRequest: (request: Request) => Promise<string>
   /** Called with a note about a message that is invalid or answers no open request. */
@@ -40,6 +42,8 @@ export class LiveSession {
   /** Why the session ended; `undefined` while the link is open. */
   #end: CallEnd | undefined
   #isReleased = false
+  /** True after the first answer of the server. */
+  #hasStarted = false
   #lastId = 0
   #calls = 0
   readonly notifications: LiveNotifications = new LiveNotifications()
@@ -50,7 +54,7 @@ export class LiveSession {
     this.#options = options
     this.#deadlines = new Deadlines({
       items: this.#open,
-      onExpired: (call) => this.#finish(call, { kind: 'timeout', after: call.timeout }),
+      onExpired: (call) => this.#finish(call, { kind: 'timeout', after: call.allowed }),
       now: options.now,
     })
   }
@@ -81,6 +85,7 @@ export class LiveSession {
   /** Sends a request. */
   request(outgoing: OutgoingCall): LiveCall {
     const call = new LiveCall(outgoing, this.#options.now(), this.#calls++)
+    if (!this.#hasStarted && outgoing.timeout !== Infinity) call.limit(this.#options.startTimeout)
     this.#open.add(call)
     if (call.token !== undefined) this.#byToken.set(call.token, call)
     this.#deadlines.add(call)
@@ -175,6 +180,17 @@ export class LiveSession {
     if (call.token !== undefined) this.#byToken.delete(call.token) // later messages with its token belong to no call
     this.#deadlines.remove(call)
     call.end(end, this.#options.now())
+    if (!this.#hasStarted && end.kind === 'answered') this.#start()
+  }
+
+  /** The server has started: from now on, requests that are already open have their own limits. */
+  #start(): void {
+    this.#hasStarted = true
+    for (const call of this.#open) {
+      if (call.due === Infinity) continue
+      call.limit(call.timeout, this.#options.now())
+      this.#deadlines.update(call)
+    }
   }
 
   #lose(id: Id, why: string): void {
@@ -256,9 +272,11 @@ export class LiveCall {
   /** The JSON text that was sent. */
   readonly text: string
   readonly sentAt: number
-  /** When the call times out, and after how many milliseconds that is. */
-  readonly due: number
+  /** Milliseconds that the answer of a server that has started may take. */
   readonly timeout: number
+  /** When the call times out, and after how many milliseconds that is. */
+  due: number
+  allowed: number
   /** Sequence number within its session. */
   readonly sequence: number
   readonly expected: ExpectedAnswer | undefined
@@ -275,11 +293,18 @@ export class LiveCall {
     this.token = token
     this.text = text
     this.sentAt = sentAt
-    this.due = sentAt + timeout
     this.timeout = timeout
+    this.allowed = timeout
+    this.due = sentAt + timeout
     this.sequence = number
     this.expected = expected
     this.ended = new Promise((resolve) => (this.#resolve = resolve))
+  }
+
+  /** Sets the time that the answer may take from a moment on. */
+  limit(milliseconds: number, from: number = this.sentAt): void {
+    this.allowed = milliseconds
+    this.due = from + milliseconds
   }
 
   get isOver(): boolean {

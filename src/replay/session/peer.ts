@@ -3,7 +3,7 @@ import { type Request, envelopeVersion } from '../../protocol/message.ts'
 import { newestSessionRevision, revisionProvenBy } from '../../protocol/revisions/index.ts'
 import type { Turn } from '../../tape/turns.ts'
 import type { ReplayController } from '../controller.ts'
-import { handshakeNotes, ReplayNotes } from '../notes.ts'
+import { ReplayNotes } from '../notes.ts'
 import { linkNameOf } from '../plan/plan.ts'
 import { type ServerPart, turnsAtPlaces } from '../plan/server-part.ts'
 import type { EarlyRequests } from '../send/early-requests.ts'
@@ -16,10 +16,13 @@ import { RecordedAnswers, type ServerRequestPolicy } from './recorded-answers.ts
 interface PeerOptions {
   readonly open: OpenLink
   readonly handshake: 'own' | 'recorded' | 'none'
-  /** Milliseconds that an answer of the handshake may take. */
+  /** Milliseconds that an answer to a request of Reelay's own may take, and those until the first answer of a session. */
   readonly timeout: number
+  readonly startTimeout: number
   /** Answers requests of the server that were not recorded. */
   readonly onAsk: ServerRequestPolicy
+  /** Called with the results of a recorded handshake, if there is one, and of Reelay's own. */
+  readonly onOpening: (recorded: unknown, live: unknown) => void
   /** Aborted if the run must end at once, even during the handshake. */
   readonly signal?: AbortSignal | undefined
   /** A session that is still being opened is given up when the run is stopped. */
@@ -136,9 +139,10 @@ export class Peer {
   }
 
   async #openSession(link: string): Promise<LiveSession> {
-    const { open, now, controller } = this.#options
+    const { open, startTimeout, now, controller } = this.#options
     const session = new LiveSession({
       open,
+      startTimeout,
       now,
       onRequest: (request) => this.#reply(request),
       onNote: (note) => this.notes.push(note),
@@ -163,7 +167,7 @@ export class Peer {
   }
 
   async #connect(session: LiveSession, link: string): Promise<void> {
-    const { handshake, timeout } = this.#options
+    const { handshake, timeout, onOpening } = this.#options
     const { turns, landmarks, revision } = this.#part
     await session.connect()
     if (handshake !== 'own') return
@@ -172,7 +176,11 @@ export class Peer {
       revision: revision.revision ?? newestSessionRevision(),
       timeout,
     })
-    this.notes.push(...handshakeNotes(greeting, turnsAtPlaces(turns, landmarks.handshakes)))
+    const openings = turnsAtPlaces(turns, landmarks.handshakes).map(recordedResult)
+    onOpening(
+      openings.find((result) => result !== undefined),
+      greeting.result,
+    )
     if (greeting.version !== undefined) this.revisions.setLive(link, greeting.version)
   }
 
@@ -203,6 +211,12 @@ export class Peer {
     })
     return this.#answers.answer(request)
   }
+}
+
+function recordedResult({ response }: Turn): unknown {
+  return response?.message.kind === 'response' && 'result' in response.message.outcome
+    ? response.message.outcome.result
+    : undefined
 }
 
 /** Counts of messages, and the open calls. */

@@ -45,8 +45,8 @@ export type TransformAction =
   | { readonly kind: 'rename-method'; readonly to: string }
   /** Milliseconds. */
   | { readonly kind: 'delay'; readonly by: number }
-  /** Writes the current time as an ISO date, or in milliseconds if the value was a number. */
-  | { readonly kind: 'set-timestamp'; readonly path: PathPattern }
+  /** Writes a date, by default the current time: in ISO form, or in milliseconds if the value was a number. */
+  | { readonly kind: 'set-timestamp'; readonly path: PathPattern; readonly date?: string }
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../json/canonical.ts'
 import { findRange, replaceValue, decodeLeaf, jsonLeaves } from '../../json/find-replace.ts'
 import { parseJson, isObject, member } from '../../json/parse.ts'
+import type { JsonRange } from '../../json/scan.ts'
 import { type PathPattern, EVERY_ITEM, type PathSegment } from '../../json/path.ts'
 import { classifyMessage } from '../../protocol/message.ts'
 import { editText } from './edit-text.ts'
@@ -18,6 +19,8 @@ export interface TransformedMessage {
   readonly id: string | number | undefined
   /** Gets a new id even if recorded ids are sent. */
   readonly isRenewed?: true
+  /** Timestamps that a rule set. `--update-timestamps` does not shift them. */
+  readonly setTimes?: readonly string[]
 }
 
 /** Applies the rules to a message of the client in their order. Each rule sees the changes of those before it. */
@@ -63,8 +66,14 @@ function applyAction(
       return { ...result, text: edited(text, 'params', action.path, () => undefined) }
     case 'replace-param':
       return { ...result, text: edited(text, 'params', action.path, (value) => replaced(value, action)) }
-    case 'set-timestamp':
-      return { ...result, text: edited(text, 'params', action.path, (value) => timestamp(value, now())) }
+    case 'set-timestamp': {
+      const date = action.date === undefined ? now() : new Date(action.date)
+      return {
+        ...result,
+        text: edited(text, 'params', action.path, (value) => timestamp(value, date)),
+        setTimes: [...(result.setTimes ?? []), date.toISOString()],
+      }
+    }
     case 'rename-method':
       return { ...result, text: replaceValue(text, ['method'], JSON.stringify(action.to)) }
     case 'map-id':
@@ -102,8 +111,8 @@ function replaced(
   return typeof value === 'string' ? value.replace(pattern, replacement) : value
 }
 
-function timestamp(value: unknown, now: Date): unknown {
-  return typeof value === 'number' ? now.getTime() : now.toISOString()
+function timestamp(value: unknown, date: Date): unknown {
+  return typeof value === 'number' ? date.getTime() : date.toISOString()
 }
 
 function idOf(text: string): unknown {
@@ -152,23 +161,37 @@ function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
   return isObject(value) && Object.hasOwn(value, segment) ? [value[segment]] : []
 }
 
-/** Shifts all timestamps in the params by a number of milliseconds and keeps all other bytes. */
-export function shiftTimestamps(text: string, by: number): string {
+/** Shifts the timestamps in the params by a number of milliseconds and keeps all other bytes. Those in `current` are not shifted. */
+export function shiftTimestamps(text: string, by: number, current: ReadonlySet<string> = NO_TIMES): string {
   const range = findRange(text, ['params'])
   if (range === undefined) return text
   const params = text.slice(range.start, range.end)
-  return text.slice(0, range.start) + moved(params, by) + text.slice(range.end)
+  return text.slice(0, range.start) + moved(params, by, current) + text.slice(range.end)
 }
 
-function moved(json: string, by: number): string {
+const NO_TIMES: ReadonlySet<string> = new Set()
+
+function moved(json: string, by: number, current: ReadonlySet<string>): string {
   let [written, at] = ['', 0]
   for (const { start, end } of jsonLeaves(json)) {
-    const value = json[start] === '"' ? decodeLeaf(json, { start, end }) : ''
-    if (!POINT_IN_TIME.test(value)) continue
+    const value = timeAt(json, { start, end })
+    if (value === undefined || current.has(value)) continue
     written += json.slice(at, start) + JSON.stringify(movedTime(value, by))
     at = end
   }
   return written + json.slice(at)
+}
+
+/** The timestamps in the params of a message. */
+export function timestampsIn(text: string): ReadonlySet<string> {
+  const range = findRange(text, ['params'])
+  const params = range === undefined ? '{}' : text.slice(range.start, range.end)
+  return new Set([...jsonLeaves(params)].flatMap((leaf) => timeAt(params, leaf) ?? []))
+}
+
+function timeAt(json: string, leaf: JsonRange): string | undefined {
+  const value = json[leaf.start] === '"' ? decodeLeaf(json, leaf) : ''
+  return POINT_IN_TIME.test(value) ? value : undefined
 }
 
 const POINT_IN_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
