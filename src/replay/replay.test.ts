@@ -146,6 +146,46 @@ function slowStart(milliseconds: number): ReplayTarget {
   }
 }
 
+test('a server that answers everything with errors has an error rate of 1, even if it did so when recorded', async () => {
+  const failing = tapeOf(
+    ...HANDSHAKE,
+    client(callOf(1, 'search', {})),
+    server({ id: 1, error: { code: -32000, message: 'no' } }),
+    client(callOf(2, 'search', {})),
+    server({ id: 2, result: { isError: true, content: [] } }),
+  )
+  const failed = (message: Message): Reply =>
+    member(message, 'id') === 2
+      ? { error: { code: -32000, message: 'no' } }
+      : { result: { isError: true, content: [] } }
+  const { report } = await run(failing, failed)
+  expect([report.summary.verdict, report.performance.errorRate]).toEqual(['pass', 1])
+})
+
+test.each([
+  [{ include: ['resources/read'] }, '#4 resources/list'],
+  [{ exclude: ['resources/list'] }, '#4 resources/list'],
+  [{ from: 6 }, '#4 resources/list'],
+] as const)(
+  'a value is sent as recorded if its source is left out, and a note says so: %j',
+  async (part, source) => {
+    const uri = 'note://b1946ac92492d234'
+    const listing = tapeOf(
+      ...HANDSHAKE,
+      client({ id: 1, method: 'resources/list' }),
+      server({ id: 1, result: { resources: [{ uri, name: 'a' }] } }),
+      client({ id: 2, method: 'resources/read', params: { uri } }),
+      server({ id: 2, result: { contents: [] } }),
+    )
+    const { heard, report } = await run(listing, () => ({ result: { contents: [] } }), part)
+    expect(heard.map((message) => member(member(message, 'params'), 'uri'))).toEqual([uri])
+    expect(report.summary).toMatchObject({ verdict: 'pass', sent: 1, unbound: 0 })
+    expect(report.notes).toEqual([
+      `1 value is sent as recorded, because the messages that it comes from were left out (${source}); send these too to use live values`,
+    ])
+  },
+)
+
 test('the items of a batch are transformed and sent one by one', async () => {
   const batch = tapeOf(
     client(

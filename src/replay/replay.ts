@@ -34,6 +34,7 @@ import {
   type CarriedValues,
   createCarriedValues,
 } from './values/carried-values.ts'
+import { dropLeftOutProducers } from './values/left-out-producers.ts'
 import { bindingsOfPart } from './values/tape-bindings.ts'
 import { createJudges } from './judge/judges.ts'
 import type { Turn } from '../tape/turns.ts'
@@ -180,11 +181,13 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   } = options
   // The server starts while the tape is searched for bindings.
   const early = new EarlyRequests({ timeout: options.timeout, keepsIds: options.transformIds === false })
-  const [tools, bindings] = await Promise.all([
+  const [tools, found] = await Promise.all([
     peer.tools(earlyToolList(part, options), early),
     correlate ?? bindingsOfPart(part, tape),
   ])
   const plan = planMessages(part.turns, options, tools)
+  const { bindings, notes } = dropLeftOutProducers(found, plan)
+  peer.notes.push(...notes)
   const values = createCarriedValues(plan, bindings)
   peer.use(values)
   log.setPlan(plan)

@@ -53,6 +53,16 @@ test('the performance is that of the answers that came', () => {
   expect([performance.throughput, performance.errorRate]).toEqual([49.5, 0.01])
 })
 
+test('the error rate counts requests without an answer and those that were answered with an error', () => {
+  const steps = [
+    step({ duration: 1 }),
+    step({ duration: 1, isError: true }),
+    step({ duration: 1, isError: true, findings: [finding('values', 'error')] }),
+    step({ state: 'lost', sentAt: 0 }),
+  ]
+  expect(reportOf(steps, facts).performance.errorRate).toBe(0.75)
+})
+
 test('the validation counts findings by layer, and answers by what was found', () => {
   const { validation } = reportOf(
     [

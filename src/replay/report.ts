@@ -37,6 +37,7 @@ export interface ReplayReport {
     readonly p95: number
     readonly p99: number
     readonly throughput: number
+    /** The share of requests that got no answer, a JSON-RPC error, or the result of a tool that failed. */
     readonly errorRate: number
   }
   readonly validation: {
@@ -129,7 +130,7 @@ function successRate({ requests, badRequests }: RunTotals): number {
 }
 
 function performanceOf(
-  { histogram, requests, unanswered }: RunTotals,
+  { histogram, requests, errors }: RunTotals,
   duration: number,
 ): ReplayReport['performance'] {
   return {
@@ -138,7 +139,7 @@ function performanceOf(
     p95: histogram.percentile(0.95),
     p99: histogram.percentile(0.99),
     throughput: duration === 0 ? 0 : histogram.count / (duration / 1000),
-    errorRate: requests === 0 ? 0 : unanswered / requests,
+    errorRate: requests === 0 ? 0 : errors / requests,
   }
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { member } from '../../src/json/parse.ts'
 import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { reelay } from './reelay.ts'
@@ -135,6 +136,27 @@ test('--set sends another value, and --record makes a tape of what was sent', as
   )
 })
 
+test('a tape of a run has the session of the recorded client, however often it is recorded again', async () => {
+  const folder = temporaryFolder()
+  const again = async (from: string, name: string, ...options: readonly string[]): Promise<string> => {
+    const tape = join(folder, name)
+    const args = ['--allow-writes', '--record', tape, ...options, '--', ...fixtureServer('orders')]
+    expect((await reelay('replay', from, ...args)).code).toBe(0)
+    return tape
+  }
+  const first = await again(recorded, '1.tape.jsonl')
+  const second = await again(first, '2.tape.jsonl')
+  const kept = await again(second, '3.tape.jsonl', '--handshake', 'recorded', '--exclude', 'tools/list')
+  const listed = await again(kept, '4.tape.jsonl')
+  expect(await methodsOf(first)).toEqual(await methodsOf(recorded))
+  expect(await methodsOf(second)).toEqual(await methodsOf(first))
+  expect((await methodsOf(listed)).filter((method) => method === 'tools/list')).toEqual([])
+  const { header } = await loadTape(second)
+  expect(header.tags).toEqual({ 'replay-of': (await loadTape(first)).header.id, handshake: 'own' })
+  const original = await again(recorded, '5.tape.jsonl', '--handshake', 'recorded')
+  expect([await clientOf(first), await clientOf(original)]).toEqual(['reelay', await clientOf(recorded)])
+})
+
 test.each([
   [['replay', recorded], /there is no server to replay the tape against/],
   [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and --url/],
@@ -204,4 +226,15 @@ function runTwice(...more: readonly string[]): ReturnType<typeof reelay> {
   const server = fixtureServer('slow-calls', '0', 'done', 'tools/call', file)
   const twice = ['--repeat', '2', '--timeout', '1500', ...before]
   return reelay('replay', tapeOfWaits(1), ...twice, ...more, '--', ...server)
+}
+
+async function methodsOf(path: string): Promise<readonly unknown[]> {
+  const { turns } = await loadTape(path)
+  return turns.map(({ trigger }) => member(trigger?.message, 'method'))
+}
+
+async function clientOf(path: string): Promise<unknown> {
+  const { turns } = await loadTape(path)
+  const [params] = turns.map(({ trigger }) => member(trigger?.message, 'params'))
+  return member(member(params, 'clientInfo'), 'name')
 }

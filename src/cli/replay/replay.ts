@@ -22,6 +22,7 @@ import { signalGroup } from '../../link/process/server-process.ts'
 import { createRecording, type Recording } from '../../record/recording.ts'
 import { ReplayController } from '../../replay/controller.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
+import { isToolsQuestion } from '../../replay/plan/tool-safety.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
@@ -90,6 +91,8 @@ async function replayTape(
   const given = readSecretValues(flags)
   const { target, closeTape } = recordTarget(readReplayTarget(command, flags), {
     path: flags.record,
+    of: tape.header.id,
+    handshake: flags.handshake ?? 'own',
     command,
     secrets: given,
   })
@@ -149,17 +152,24 @@ function targetUsageError(both: boolean): ReelayError {
 
 interface RecordTargetOptions {
   readonly path: string | undefined
+  /** The id of the tape that is replayed. */
+  readonly of: string
+  readonly handshake: string
   readonly command: readonly string[]
   readonly secrets: readonly string[]
 }
 
-/** Records the target, if the user wants a tape of the run. `closeTape` ends the tape and prints its path. */
+/**
+ * Records the target, if the user wants a tape of the run. Reelay's own question for the tools is left out, because the recorded
+ * client did not send it. Tags of the tape say which tape was replayed, and whose handshake it has. `closeTape` ends the tape and
+ * prints its path.
+ */
 function recordTarget(
   target: ReplayTarget,
-  { path, command, secrets }: RecordTargetOptions,
+  { path, of, handshake, command, secrets }: RecordTargetOptions,
 ): { readonly target: ReplayTarget; readonly closeTape: () => Promise<void> } {
   if (path === undefined) return { target, closeTape: async () => {} }
-  const recording = createRecording({ tape: path })
+  const recording = createRecording({ tape: path, tags: { 'replay-of': of, handshake } })
   const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
   const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
   const env = { ...process.env, ...named }
@@ -168,11 +178,17 @@ function recordTarget(
     const [sent, received] = [tape.recordDirection('c2s'), tape.recordDirection('s2c')]
     const link = await target.open({
       ...handlers,
-      onText: (text) => received.pass(asLineBytes(text), () => handlers.onText(text)),
+      onText: (text) => {
+        if (isToolsQuestion(text)) handlers.onText(text)
+        else received.pass(asLineBytes(text), () => handlers.onText(text))
+      },
     })
     return {
       abort: (key) => link.abort?.(key) ?? false,
-      send: (text) => sent.pass(asLineBytes(text), () => link.send(text)),
+      send: (text) => {
+        if (isToolsQuestion(text)) link.send(text)
+        else sent.pass(asLineBytes(text), () => link.send(text))
+      },
       close: (how) => link.close(how),
     }
   }

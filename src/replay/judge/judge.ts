@@ -2,7 +2,7 @@ import type { ValueLocation } from '../../bindings/binding.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 import { writeLocation } from '../../bindings/location.ts'
 import { createDiffer } from '../../diff/diff.ts'
-import { parseJson } from '../../json/parse.ts'
+import { member, parseJson } from '../../json/parse.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { classifyMessage, type Notification, type Request, type Response } from '../../protocol/message.ts'
 import type { SentMessage, SentRequest } from '../send/send-message.ts'
@@ -113,6 +113,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
     recordedDuration: answer.recordedDuration,
     retries: sent.retries,
     ...(isInjected && { isInjected }),
+    ...(isErrorResponse(answer.live) && { isError: true }),
     findings: isInjected ? findings.map(asInjected) : findings,
     judgedBy: isJudged ? judges.rules.namesFor(answer) : NO_NAMES,
     transformedBy: sent.message.applied,
@@ -232,6 +233,12 @@ export function methodOfTurn({ trigger }: Turn): string {
 /** The result of a response; `undefined` if it is an error. */
 export function resultOfResponse(response: Response | undefined): unknown {
   return response !== undefined && 'result' in response.outcome ? response.outcome.result : undefined
+}
+
+/** Returns true for a JSON-RPC error, and for the result of a tool that failed. */
+function isErrorResponse(response: Response | undefined): boolean {
+  if (response === undefined) return false
+  return 'error' in response.outcome || member(response.outcome.result, 'isError') === true
 }
 
 export function errorOfResponse(response: Response | undefined): unknown {

@@ -160,7 +160,7 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
 
   /** Reads a message; throws if the tape was changed in the meantime. */
   at(index: number): PlannedMessage {
-    const { rows, links, fates } = this.#columns
+    const { rows, links } = this.#columns
     const turn = turnAt(this.#turns, rows.place[index] ?? -1)
     const { message, text } = turn.trigger ?? NO_TRIGGER
     if (message.kind !== 'request' && message.kind !== 'notification') throw tapeChanged()
@@ -176,7 +176,7 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
       after: this.#answersBefore(index),
       receivedBefore: this.#notifications.before(rows.frame[index] ?? 0, link),
       receivedInAll: this.#notifications.totalOn(link),
-      fate: fates[rows.fate[index] ?? 0] ?? SENT,
+      fate: this.decisionOf(index),
     }
   }
 
@@ -193,6 +193,12 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
   /** The frame of a message. */
   frameOf(index: number): number {
     return this.#columns.rows.frame[index] ?? 0
+  }
+
+  /** The decision whether a message is sent, without reading it. */
+  decisionOf(index: number): SendDecision {
+    const { rows, fates } = this.#columns
+    return fates[rows.fate[index] ?? 0] ?? SENT
   }
 
   /** The position of a message's turn on the tape. */

@@ -91,13 +91,22 @@ function requestToolsPage(
   session: LiveSession,
   { cursor, envelope, timeout }: Pick<ToolsQuestion, 'envelope' | 'timeout'> & { readonly cursor: unknown },
 ): LiveCall {
-  const id = `__tools_${session.nextId()}__`
+  const id = `${TOOLS_ID_PREFIX}${session.nextId()}__`
   const params = {
     ...(cursor !== undefined && { cursor }),
     ...(envelope !== undefined && { _meta: envelope }),
   }
   const text = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/list', params })
   return session.request({ text, id, token: undefined, timeout })
+}
+
+const TOOLS_ID_PREFIX = '__tools_'
+
+/** Returns true for Reelay's own question for the tools, and for its answer. The recorded client sent neither. */
+export function isToolsQuestion(text: string): boolean {
+  if (!text.includes(TOOLS_ID_PREFIX)) return false
+  const id = member(parseJson(text), 'id')
+  return typeof id === 'string' && id.startsWith(TOOLS_ID_PREFIX)
 }
 
 function withCursor(text: string, cursor: unknown): string {

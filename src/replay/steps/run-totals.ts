@@ -22,9 +22,11 @@ export class RunTotals {
   sent = 0
   /** Requests that were made to fail instead of being sent. */
   injected = 0
-  /** Requests that were sent or made to fail; those without an answer, and those with errors. */
+  /** Requests that were sent or made to fail. */
   requests = 0
-  unanswered = 0
+  /** Requests without an answer, and those that were answered with an error. */
+  errors = 0
+  /** Requests whose answers have findings of the level `error`. */
   failedRequests = 0
   /** Requests without an answer or with errors. */
   badRequests = 0
@@ -57,8 +59,9 @@ export class RunTotals {
 
   #addRequest(step: StepOutline): void {
     this.requests++
-    if (step.state !== 'done') this.unanswered++
-    else if (step.duration !== undefined && !step.isInjected) this.histogram.add(step.duration)
+    if (step.state !== 'done' || step.isError) this.errors++
+    if (step.state === 'done' && step.duration !== undefined && !step.isInjected)
+      this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
     if (hasFailed(step) || step.state !== 'done') this.badRequests++
     if (isSkippedByRule(step)) this.skippedByRule++

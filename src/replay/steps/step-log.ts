@@ -217,10 +217,11 @@ class StepRows {
 
 /** The id that the request was sent with, if the step can be rebuilt from it and the tape. */
 function idIfUnchanged(
-  { findings, retries, transformedBy, duration }: ReplayStep,
+  { findings, retries, transformedBy, duration, isError }: ReplayStep,
   sent: SentMessage | undefined,
 ): number | undefined {
   if (sent?.kind !== 'requested' || findings.length + retries + transformedBy.length > 0) return undefined
+  if (isError) return undefined // a row of numbers has no place for it, and few responses are errors
   const { planned, message, end, id } = sent
   const isAsRecorded = end.kind === 'answered' && end.asRecorded && message.text === planned.text
   return isAsRecorded && duration !== undefined && isUint32(id) ? id : undefined

@@ -26,6 +26,8 @@ export interface ReplayStep {
   readonly retries: number
   /** The request was made to fail instead of being sent. */
   readonly isInjected?: true
+  /** The response is a JSON-RPC error, or the result of a tool that failed. */
+  readonly isError?: true
   readonly findings: readonly StepFinding[]
   /** Names of the rules that compared the answer, and of those that changed the message. */
   readonly judgedBy: readonly string[]
@@ -44,7 +46,16 @@ export interface AcceptedAnswer {
 /** The facts of a step that are known without reading its messages from the tape. */
 export type StepOutline = Pick<
   ReplayStep,
-  'index' | 'state' | 'why' | 'sentAt' | 'duration' | 'isInjected' | 'findings' | 'judgedBy' | 'transformedBy'
+  | 'index'
+  | 'state'
+  | 'why'
+  | 'sentAt'
+  | 'duration'
+  | 'isInjected'
+  | 'isError'
+  | 'findings'
+  | 'judgedBy'
+  | 'transformedBy'
 >
 
 export type StepState =
