@@ -28,6 +28,8 @@ type ExchangeRequest = Pick<ReplayStep, 'frame' | 'recordedId' | 'method' | 'too
 /** The noise of each exchange. It is never applied to another exchange, whose response may be stable. */
 export class ExchangeNoise {
   readonly #noises = new Map<string, { readonly request: ExchangeRequest; readonly noise: LearnedNoise }>()
+  /** Paths that are not noise although the runs differ there. */
+  readonly #rejected = new Set<string>()
 
   /** Learns which values differ between runs. Steps that are as recorded in all runs are equal and are not read. */
   learnFromRuns([first, ...others]: readonly RestoredRun[]): void {
@@ -69,6 +71,11 @@ export class ExchangeNoise {
     )
   }
 
+  /** Leaves the path of a finding out of the list of noise. */
+  reject(step: ExchangeRequest, { path = '' }: StepFinding): void {
+    this.#rejected.add(requestKey(step) + generalPath(path))
+  }
+
   /** Lists the noise. `steps` tells how many calls there are of each tool or method. */
   paths(steps: Iterable<Pick<ReplayStep, 'method' | 'tool'>>): readonly NoisyPath[] {
     if (this.#noises.size === 0) return []
@@ -77,6 +84,7 @@ export class ExchangeNoise {
     const found = new Map<string, Omit<NoisyPath, 'inEveryCall'>>()
     for (const { request, noise } of this.#noises.values())
       for (const { path, seen } of noise.paths()) {
+        if (this.#rejected.has(requestKey(request) + generalPath(path))) continue
         const key = callKey(request, path)
         const { method, tool } = request
         const known = found.get(key) ?? { method, tool, path, seen: 0, frames: [] }
@@ -112,12 +120,16 @@ function requestKey({
   return JSON.stringify([frame, recordedId])
 }
 
+function generalPath(path: string): string {
+  return path.replaceAll(/\[\d+\]/g, '[*]')
+}
+
 function callKey({ method, tool }: Pick<ReplayStep, 'method' | 'tool'>, path?: string): string {
   return JSON.stringify([method, tool, path])
 }
 
-// The response of a call that failed has nothing in common with that of a call that did not.
-function isOfOtherKind({ findings }: ReplayStep): boolean {
+/** Returns true if a call failed, or failed no longer. Its response has nothing in common with the others. */
+export function isOfOtherKind({ findings }: ReplayStep): boolean {
   return findings.some(({ layer }) => OTHER_KINDS.has(layer))
 }
 

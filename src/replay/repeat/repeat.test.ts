@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { againstRuns, called, foundIn, session } from '../../../test/support/against-tape.ts'
-import { client, server, type Said } from '../../../test/support/tape-of.ts'
+import { call, client, server, type Said } from '../../../test/support/tape-of.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { replaySummaryText } from '../../report/replay.ts'
 
@@ -21,7 +21,8 @@ function refused(id: number, name: string): readonly Said[] {
 }
 
 const TAPE = ticketsAnd('k3x8-q1', ...priced(10))
-const SAME = ['p7w2-z4', 'm5r9-a8', 'c2d6-f3'].map((ticket) => ticketsAnd(ticket, ...priced(10)))
+const TICKETS = ['p7w2-z4', 'm5r9-a8', 'c2d6-f3', 'w9e1-b2', 'h4u8-s6', 'd3y5-n7', 'j6o2-v1']
+const SAME = TICKETS.slice(0, 3).map((ticket) => ticketsAnd(ticket, ...priced(10)))
 
 test('a server whose responses differ only in noise passes, and the noise names its exchange', async () => {
   const report = await againstRuns(SAME, TAPE)
@@ -86,6 +87,72 @@ test('noise that all calls of a tool have is listed once for the tool', async ()
   expect(report.noise).toMatchObject([{ tool: 'ticket', frames: [4, 6], inEveryCall: true }])
   expect(replaySummaryText(report)).toMatch(/noise: tools\/call ticket .*\(all 2 calls\)/)
 })
+
+/** Sessions with a ticket that always differs, and these prices, one for each run. */
+function pricedInTurn(...prices: readonly number[]): readonly Tape[] {
+  return prices.map((price, run) => ticketsAnd(ticketOf(run), ...priced(price)))
+}
+
+test('a value that is sometimes as recorded and sometimes another one is flaky, and more runs are made to decide that', async () => {
+  const report = await againstRuns(pricedInTurn(10, 11, 10, 10, 11, 10, 10), TAPE, { repeat: 3 })
+  expect(report).toMatchObject({ judgedRuns: 7, summary: { verdict: 'flaky' } })
+  expect(report.unstable).toMatchObject([{ frame: 6, inRuns: 2, finding: { expected: 10, actual: 11 } }])
+  expect(report.noise.map(({ tool }) => tool)).toEqual(['ticket'])
+})
+
+test('a value that is as recorded by chance is noise as soon as it has had a third value', async () => {
+  const report = await againstRuns(pricedInTurn(10, 11, 10, 12), TAPE, { repeat: 3 })
+  expect(report).toMatchObject({ judgedRuns: 4, summary: { verdict: 'pass' } })
+})
+
+test('a duration that is sometimes as recorded is noise', async () => {
+  const lives = [12, 13, 12].map((ms, run) =>
+    ticketsAnd(
+      ticketOf(run),
+      ...called(2, 'work', {}, { elapsed_ms: ms }),
+      ...call(3, 'log', {}, `done in ${ms} ms`),
+    ),
+  )
+  const tape = ticketsAnd(
+    'k3x8-q1',
+    ...called(2, 'work', {}, { elapsed_ms: 12 }),
+    ...call(3, 'log', {}, 'done in 12 ms'),
+  )
+  expect(await againstRuns(lives, tape)).toMatchObject({ judgedRuns: 3, summary: { verdict: 'pass' } })
+})
+
+test('a word that sometimes changes in a text with noise is flaky', async () => {
+  const lives = ['ready', 'failed', 'ready'].map((state, run) => logged(`job ${ticketOf(run)} is ${state}`))
+  const report = await againstRuns(lives, logged('job k3x8-q1 is ready'))
+  expect(report.summary.verdict).toBe('flaky')
+  expect(report.unstable).toMatchObject([{ inRuns: 1, finding: { actual: 'job m5r9-a8 is failed' } }])
+})
+
+test('a member that comes and goes is flaky, a random selection of items is noise', async () => {
+  const lives = [listed('red', 'green'), listed('red', 'green', 'blue'), listed('green', 'blue')]
+  expect((await againstRuns(lives, listed('red', 'green', 'blue'))).summary.verdict).toBe('pass')
+  const report = await againstRuns(
+    [user({}), user({ mail: 'a@b.example' }), user({})],
+    user({ mail: 'a@b.example' }),
+  )
+  expect(report.summary.verdict).toBe('flaky')
+})
+
+function ticketOf(run: number): string {
+  return TICKETS[run] ?? ''
+}
+
+function listed(...items: readonly string[]): Tape {
+  return session(...called(1, 'list', {}, { items }))
+}
+
+function user(member: object): Tape {
+  return session(...called(1, 'user', {}, { name: 'Ada', ...member }))
+}
+
+function logged(text: string): Tape {
+  return session(...call(1, 'log', {}, text))
+}
 
 function isTape(tape: Tape | undefined): tape is Tape {
   return tape !== undefined

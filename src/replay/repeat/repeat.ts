@@ -67,8 +67,24 @@ export async function replayRepeatedly(
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
-  return judgeRuns([start.report, ...others], { tape, baseline, runs })
+  const mostRuns = always || repeat < LEAST_RUNS_TO_DECIDE ? runs : runs + DECIDING_RUNS
+  const judge = (): ReturnType<typeof judgeRuns> =>
+    judgeRuns([start.report, ...others], { tape, baseline, runs })
+  let judged = judge()
+  const mayDecide = (): boolean => judged.isUndecided && runs < mostRuns && !isStopped()
+  while (mayDecide()) {
+    const other = await playAgain(start.correlate)
+    if (other !== undefined) others.push(other)
+    judged = judge()
+  }
+  return judged.report
 }
+
+// Two values that alternate by chance are followed by a third one soon, unless there are only two.
+const DECIDING_RUNS = 4
+
+/** A smaller number of runs was asked for on purpose. */
+const LEAST_RUNS_TO_DECIDE = 3
 
 interface JudgeRunsOptions {
   readonly tape: ReplayedTape
@@ -80,12 +96,13 @@ interface JudgeRunsOptions {
 function judgeRuns(
   reports: readonly [ReplayReport, ...ReplayReport[]],
   { tape, baseline, runs }: JudgeRunsOptions,
-): RepeatedReport {
+): ReturnType<typeof repeatedReport> {
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
-  const noise = new ExchangeNoise()
+  const [noise, noiseOfBaseline] = [new ExchangeNoise(), new ExchangeNoise()]
   noise.learnFromRuns(restored)
-  if (baseline !== undefined) noise.learnFromBaseline(tape, baseline)
-  return repeatedReport(reports, { runs, restored, noise })
+  if (baseline !== undefined)
+    for (const each of [noise, noiseOfBaseline]) each.learnFromBaseline(tape, baseline)
+  return repeatedReport(reports, { runs, restored, noise, noiseOfBaseline })
 }
 
 async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => void): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ExchangeNoise, NoisyPath } from './exchange-noise.ts'
+import { sometimesChanged } from './sometimes-changed.ts'
 import { createReport, type ReplayReport } from '../report.ts'
 import { RunTotals } from '../steps/run-totals.ts'
 import { hasFailed, type Layer, type ReplayStep, type StepFinding } from '../steps/step.ts'
@@ -28,20 +29,33 @@ interface JudgedRuns {
   readonly runs: number
   /** The steps of each report with the recorded values put back. */
   readonly restored: readonly RestoredRun[]
+  /** What differs between runs or between two recordings. */
   readonly noise: ExchangeNoise
+  /** What differs between two recordings. */
+  readonly noiseOfBaseline: ExchangeNoise
 }
 
-/** Combines the reports of several runs. */
+/**
+ * Combines the reports of several runs. They are undecided if the only differences are values that alternate between the recorded
+ * one and one other: further runs show whether these values are random.
+ */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { runs, restored, noise }: JudgedRuns,
-): RepeatedReport {
+  { runs, restored, noise, noiseOfBaseline }: JudgedRuns,
+): { readonly report: RepeatedReport; readonly isUndecided: boolean } {
   const [first] = reports
   const failedRuns = new Set<number>()
   const unstable: RepeatedReport['unstable'][number][] = []
+  let [hasAlternating, hasOthers] = [false, false]
   const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
-    const settled = sameStep.map((step) => withoutNoise(step, noise))
+    const alternating = sometimesChanged(sameStep)
+    const settled = sameStep.map((step) => withoutNoise(step, { noise, noiseOfBaseline, alternating }))
+    for (const finding of settled.flatMap(({ findings }) => findings)) {
+      if (finding.level !== 'error') continue
+      if (alternating.has(finding)) hasAlternating = true
+      else hasOthers = true
+    }
     const { index, frame } = sameStep[0]
     const counted = countFindings(settled)
     for (const { finding, inRuns } of counted)
@@ -61,20 +75,31 @@ export function repeatedReport(
   const { tape, tapeId, target, duration } = first.summary
   const { bindings, guesses } = first
   const notes = notesOfRuns(reports)
-  const report = createReport(totals, steps, { tape, tapeId, target, duration, bindings, guesses, notes })
+  const combined = createReport(totals, steps, { tape, tapeId, target, duration, bindings, guesses, notes })
   const isFlaky = failedRuns.size > 0 && failedRuns.size < reports.length
-  return {
-    ...report,
-    summary: { ...report.summary, ...(isFlaky && { verdict: 'flaky' }) },
+  const report: RepeatedReport = {
+    ...combined,
+    summary: { ...combined.summary, ...(isFlaky && { verdict: 'flaky' }) },
     runs,
     judgedRuns: reports.length,
     noise: noise.paths(first.steps.sentCalls()),
     unstable,
   }
+  return { report, isUndecided: hasAlternating && !hasOthers }
 }
 
-function withoutNoise(step: ReplayStep, noise: ExchangeNoise): ReplayStep {
-  const findings = step.findings.filter((finding) => !noise.explains(step, finding))
+interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline'> {
+  /** The findings that only the baseline can show to be noise. */
+  readonly alternating: ReadonlySet<StepFinding>
+}
+
+function withoutNoise(step: ReplayStep, { noise, noiseOfBaseline, alternating }: NoiseOfStep): ReplayStep {
+  const findings = step.findings.filter((finding) => {
+    if (!alternating.has(finding)) return !noise.explains(step, finding)
+    if (noiseOfBaseline.explains(step, finding)) return false
+    noise.reject(step, finding)
+    return true
+  })
   return findings.length === step.findings.length ? step : { ...step, findings }
 }
 

@@ -1,0 +1,125 @@
+import { nameWords } from '../../bindings/names.ts'
+import { longestCommonSubsequence } from '../../diff/align.ts'
+import type { Difference } from '../../diff/difference.ts'
+import { proseTokens } from '../../diff/formats/prose.ts'
+import { formatPath } from '../../json/path.ts'
+import type { ReplayStep, StepFinding } from '../steps/step.ts'
+import { isOfOtherKind } from './exchange-noise.ts'
+
+/**
+ * Returns the findings about one message that are not noise, although the runs differ there: the value is as recorded in some
+ * runs, and has changed in the others. A place that looks random has three or more different values.
+ */
+export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepFinding> {
+  const comparable = runs.filter((step) => step.answer !== undefined && !isOfOtherKind(step))
+  if (comparable.length < 2 || comparable.every(({ findings }) => findings.length === 0)) return NONE
+  const wholeTexts = textsWithoutTemplate(comparable)
+  const samples = comparable.map(({ findings }) => findings.flatMap((one) => placesOf(one, wholeTexts)))
+  const alternating = alternatingPlaces(samples)
+  if (alternating.size === 0) return NONE
+  const isAlternating = ({ place }: ChangedPlace): boolean => alternating.has(place)
+  return new Set(samples.flatMap((places) => places.filter(isAlternating).map(({ finding }) => finding)))
+}
+
+const NONE: ReadonlySet<StepFinding> = new Set()
+
+/** How many different values, including the recorded one, a place must have had to be taken for random. */
+const LEAST_RANDOM = 3
+
+/** A place at which a run is not as recorded. */
+interface ChangedPlace {
+  readonly finding: StepFinding
+  readonly place: string
+  readonly value: string
+  /** Durations are often equal by chance. */
+  readonly isDuration: boolean
+}
+
+function alternatingPlaces(samples: readonly (readonly ChangedPlace[])[]): ReadonlySet<string> {
+  const runs = samples.map((places) => {
+    const values = new Map<string, string>()
+    for (const { place, value } of places) values.set(place, `${values.get(place) ?? ''}\n${value}`)
+    return values
+  })
+  const changed = samples.flat().filter(({ isDuration }) => !isDuration)
+  const places = [...new Set(changed.map(({ place }) => place))]
+  return new Set(
+    places.filter((place) => {
+      const live = runs.map((values) => values.get(place))
+      return live.includes(undefined) && new Set(live).size < LEAST_RANDOM
+    }),
+  )
+}
+
+/** Lists the places of a finding: of a text that follows a template, each changed word is a place. */
+function placesOf(finding: StepFinding, wholeTexts: ReadonlySet<string>): readonly ChangedPlace[] {
+  const { difference } = finding
+  if (difference === undefined || (difference.kind === 'order' && difference.actual === undefined)) return []
+  const { kind, path, expected, actual } = difference
+  const words = wholeTexts.has(formatPath(path)) ? undefined : changedWords(difference)
+  if (words !== undefined)
+    return words.map(({ at, value, isDuration }) => ({
+      finding,
+      place: JSON.stringify([formatPath(path), at]),
+      value,
+      isDuration,
+    }))
+  // Items of a list come and go together, so the list is the place.
+  const last = path.at(-1)
+  const isItem = typeof last === 'number'
+  const sides = kind === 'removed' ? expected : actual
+  return [
+    {
+      finding,
+      place: JSON.stringify([formatPath(isItem ? path.slice(0, -1) : path)]),
+      value: JSON.stringify([kind, isItem && last, sides]),
+      isDuration: isNumber(expected) && isNumber(actual) && nameWords(String(last)).some(isDurationWord),
+    },
+  ]
+}
+
+/** The paths of texts that have too little in common with the recorded ones in some run to be compared by words. */
+function textsWithoutTemplate(runs: readonly ReplayStep[]): ReadonlySet<string> {
+  const differences = runs.flatMap(({ findings }) => findings.flatMap(({ difference }) => difference ?? []))
+  const whole = differences.filter((difference) => changedWords(difference) === undefined)
+  return new Set(whole.map(({ path }) => formatPath(path)))
+}
+
+interface ChangedWord {
+  /** Its position among the words of the recorded text. */
+  readonly at: number
+  readonly value: string
+  readonly isDuration: boolean
+}
+
+/** Pairs the words of two texts. Returns `undefined` if they do not seem to follow the same template. */
+function changedWords({ expected, actual }: Difference): readonly ChangedWord[] | undefined {
+  if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
+  const [ours, theirs] = [proseTokens(expected), proseTokens(actual)]
+  if (ours.length < 2 || ours.length !== theirs.length || ours.length > MOST_WORDS) return undefined
+  const common = longestCommonSubsequence(ours, theirs)
+  if (common.length * 2 < ours.length || common.some((pair) => pair.expected !== pair.actual))
+    return undefined
+  return ours.flatMap((word, at) => {
+    const value = theirs[at] ?? ''
+    if (value === word) return []
+    const unit = ours.slice(at + 1, at + 3).find((next) => next.trim() !== '') ?? ''
+    return [{ at, value, isDuration: /^\d/.test(word) && isDurationWord(unit.toLowerCase()) }]
+  })
+}
+
+const MOST_WORDS = 5000
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+function isDurationWord(word: string): boolean {
+  return DURATION_WORDS.has(word.replace(/s$/, '')) || DURATION_WORDS.has(word)
+}
+
+const DURATION_WORDS: ReadonlySet<string> = new Set(
+  'ms msec milli millisecond µ us microsecond ns nanosecond s sec second min minute h hour duration elapsed took latency uptime age'.split(
+    ' ',
+  ),
+)
