@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tape } from '../../store/file/read.ts'
 import { ExchangeNoise } from './exchange-noise.ts'
 import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
+import { mayHaveSlowValues, SLOW_VALUE_PAUSE } from './slow-values.ts'
 import type { ReplayOptions } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
@@ -29,7 +31,8 @@ export interface RepeatOptions {
 
 /**
  * Plays a tape, and plays it again to separate changes of the server from noise. If a value may have been carried wrongly, the
- * second run tries other bindings, and replaces the first run only if it went better.
+ * second run tries other bindings, and replaces the first run only if it went better. The last run comes after a pause if a value may
+ * change more slowly than the runs follow each other.
  */
 export async function replayRepeatedly(
   tape: ReplayedTape,
@@ -64,6 +67,9 @@ export async function replayRepeatedly(
   const others: ReplayReport[] = []
   if (always || hasFindings(start.report))
     while (mayGoOn()) {
+      if (runs === repeat - 1 && mayHaveSlowValues([start.report, ...others]))
+        await pauseBeforeLastRun(options)
+      if (isStopped()) break
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
@@ -103,6 +109,12 @@ function judgeRuns(
   if (baseline !== undefined)
     for (const each of [noise, noiseOfBaseline]) each.learnFromBaseline(tape, baseline)
   return repeatedReport(reports, { runs, restored, noise, noiseOfBaseline })
+}
+
+/** Ends early if the runs are stopped. */
+async function pauseBeforeLastRun({ signal, controller }: ReplayOptions): Promise<void> {
+  const stops = [signal, controller?.stopped].filter((stop) => stop !== undefined)
+  await sleep(SLOW_VALUE_PAUSE, undefined, { signal: AbortSignal.any(stops) }).catch(() => {})
 }
 
 async function answerStops(stops: AsyncIterable<Stop>, onStop: (stop: Stop) => void): Promise<void> {
