@@ -17,6 +17,7 @@ const USAGE = `Usage: npm run verdicts -- [options]
   --noise <kind>       with or without noise beside each change (default: both)
   --all                Every change over both transports, with and without noise
   --runs <n>           Runs of the unchanged server for each age of the tape (default: 3)
+  --sample <n>         Only every nth change, for a quick look
   --alone              Verify each volatile kind with a tape of its own
   --verbose            Say for each miss what the report had instead
   --json               Print every result as JSON
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     noise: { type: 'string' },
     runs: { type: 'string', default: '3' },
     all: { type: 'boolean', default: false },
+    sample: { type: 'string', default: '1' },
     alone: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -100,7 +102,8 @@ async function measureChanges() {
       const tape = { scene: scene.name, era, transport, noise: noise === 'with' }
       for (const change of [undefined, ...wanted]) jobs.push({ scene, change, era, transport, noise, tape })
     }
-  const results = await runAll(jobs, measureChange, progressOf('changes', jobs.length))
+  const picked = jobs.filter((_, n) => n % Number(options.sample) === 0)
+  const results = await runAll(picked, measureChange, progressOf('changes', picked.length))
   return results.filter((result) => result !== undefined)
 }
 

@@ -88,7 +88,10 @@ export async function runAll(jobs, work, onDone = () => {}) {
   const worker = async () => {
     for (const [n, job] of left) {
       if (isInterrupted) return
-      results[n] = await work(job)
+      const result = await work(job)
+      // An interruption from the terminal also ends the programs that are being measured.
+      if (isInterrupted) return
+      results[n] = result
       onDone(n)
     }
   }
