@@ -1,11 +1,12 @@
 // Whether a run of `reelay verify` has found a seeded change, and whether its report names the place.
 import { placeOf, tokensOf } from './change.mjs'
 
-/** `found`: exit code 1 and an error at the changed exchange. `isNamed`: that error also names the place and the value. */
-export function judge({ scene, change, era, code, report }) {
+/** `isFound`: exit code 1 and an error at the changed exchange that the unchanged server (`control`) does not have. `isNamed`: that error also names the place and the value. */
+export function judge({ scene, change, era, code, report, control }) {
   if (report === undefined) return { isFound: false, isNamed: false, why: `no report, exit code ${code}` }
   const expected = expectationOf(scene, change, era)
-  const errors = errorsOf(report, expected.step)
+  const usual = new Set(control === undefined ? [] : errorsOf(control, expected.step).map(placeOfFinding))
+  const errors = errorsOf(report, expected.step).filter((finding) => !usual.has(placeOfFinding(finding)))
   const isFound = code === 1 && errors.length > 0
   const isNamed = isFound && errors.some((finding) => isNamedBy(finding, expected))
   return { isFound, isNamed, why: isNamed ? '' : explain(code, report, errors) }
@@ -53,6 +54,10 @@ function findingsIn(value) {
   if (!Array.isArray(value) && typeof value.layer === 'string' && typeof value.level === 'string')
     return [value]
   return Object.values(value).flatMap(findingsIn)
+}
+
+function placeOfFinding({ layer, path = '' }) {
+  return `${layer} ${path}`
 }
 
 function isNamedBy(finding, { path, tokens }) {
