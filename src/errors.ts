@@ -89,6 +89,11 @@ export const ERROR_CODES = {
     about:
       'The redaction section of the project’s config is invalid. Nothing is recorded with incomplete rules.',
   },
+  REDACTION_LIMIT: {
+    exit: 3,
+    about:
+      'A text cannot be searched for secrets in a reasonable time, usually because of a pattern of the project. A recording session goes on, and the message is withheld from the tape.',
+  },
   VAULT_REFUSED: {
     exit: 2,
     about:

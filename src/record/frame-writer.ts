@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { StringDecoder } from 'node:string_decoder'
 import type { RawHeaders } from '../http/headers.ts'
-import { parseJson } from '../json/parse.ts'
+import { jsonOnOneLine, parseJson } from '../json/parse.ts'
 import { JsonValidator } from '../json/validator.ts'
 import { type Line, lineBytes } from '../protocol/lines.ts'
 import { classifyMessage, type Message } from '../protocol/message.ts'
@@ -64,8 +64,12 @@ export class FrameWriter {
     const { writer, redactor } = this.#log
     if (writer === undefined) return true
     const isSuspect = mayContainSecrets ?? redactor?.mayContainSecrets(lineBytes(bytes)) === true
-    const redacted = isSuspect && redactor ? redactor.text(textOf(bytes)) : undefined
-    const { parts, chunk, start, end, length } = redacted === undefined ? bytes : bytesOf(redacted)
+    const redacted = isSuspect ? redactor?.message(textOf(bytes)) : undefined
+    if (redacted?.kind === 'withheld') {
+      this.#log.bufferFrame(time, `${place.text},${withheldPayload(textOf(bytes), redacted.why)}`)
+      return true
+    }
+    const { parts, chunk, start, end, length } = redacted === undefined ? bytes : bytesOf(redacted.text)
     const onOneLine = this.#options.unit === 'line' ? parts : parts.map(withoutLineFeeds)
     writer.frame(time, place.beforeMessage, onOneLine, chunk, start, end)
     const payloadEnd = writer.position - FRAME_END
@@ -91,8 +95,15 @@ export class FrameWriter {
 
   #writeCut(time: number, place: FramePlace, bytes: MessageBytes): boolean {
     // Secrets are replaced before anything is cut off, because half of a secret cannot be recognized.
-    const redacted = redactBytes(Buffer.from(lineBytes(bytes)), this.#log.redactor)
-    const payload = truncatedPayload(redacted, this.#cutBytes)
+    const all = Buffer.from(lineBytes(bytes))
+    const redacted = isUtf8(all) ? this.#log.redactor?.message(all.toString()) : undefined
+    const payload =
+      redacted?.kind === 'withheld'
+        ? withheldPayload(all.toString(), redacted.why)
+        : truncatedPayload(
+            redacted === undefined ? redactBytes(all, this.#log.redactor) : Buffer.from(redacted.text),
+            this.#cutBytes,
+          )
     if (payload === undefined) return false
     this.#log.bufferFrame(time, `${place.text},${payload}`)
     return true
@@ -169,9 +180,28 @@ export function encodeEventMembers(
 
 /** Encodes members that follow others, each with a comma before it. */
 export function encodeMembers(details: EventDetails, redactor: Redactor | undefined): string {
-  const text = JSON.stringify(details)
-  const members = (redactor?.text(text) ?? text).slice(1, -1)
+  const redacted = redactor?.message(JSON.stringify(details))
+  if (redacted?.kind === 'withheld') return encodeMembers(withheldDetails(details, redacted.why), undefined)
+  const members = (redacted?.text ?? JSON.stringify(details)).slice(1, -1)
   return members === '' ? '' : `,${members}`
+}
+
+/** Keeps the names of the details, which readers need. */
+function withheldDetails(details: EventDetails, why: string): EventDetails {
+  return Object.fromEntries(Object.keys(details).map((name) => [name, `[withheld: ${why}]`]))
+}
+
+/** Encodes a message for the tape: `"msg":…`, or what may be said about it if it could not be searched for secrets. */
+export function encodeMessage(text: string, redactor: Redactor | undefined): string {
+  const redacted = redactor?.message(text)
+  if (redacted?.kind === 'withheld') return withheldPayload(text, redacted.why)
+  return `"msg":${jsonOnOneLine(redacted?.text ?? text)}`
+}
+
+/** Encodes a message of which nothing is kept but its length, id and method, so that readers know which response is missing. */
+function withheldPayload(text: string, why: string): string {
+  const cut = { bytes: Buffer.byteLength(text), ...messageIdentity(classifyMessage(parseJson(text))) }
+  return `"cut":${JSON.stringify(cut)},"raw":"","why":${JSON.stringify(`withheld: ${why}`)}`
 }
 
 /**

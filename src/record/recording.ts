@@ -1,5 +1,5 @@
 import { errorMessage, ReelayError } from '../errors.ts'
-import { jsonOnOneLine, toAsciiJson } from '../json/parse.ts'
+import { toAsciiJson } from '../json/parse.ts'
 import type { Direction } from '../protocol/message.ts'
 import { redactServerInfo } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
@@ -7,7 +7,7 @@ import type { RedactionRuleSet } from '../redact/rule-set.ts'
 import { resolveTape } from '../store/home.ts'
 import type { Vault } from '../store/vault.ts'
 import { pickLabels, type TapeLabelOptions, type TapeLabels, type TapeServer } from '../tape/header.ts'
-import { encodeEventMembers, encodeMembers } from './frame-writer.ts'
+import { encodeEventMembers, encodeMembers, encodeMessage } from './frame-writer.ts'
 import { ExchangeRecorder } from './http/exchange-recorder.ts'
 import {
   createRedactor,
@@ -199,8 +199,7 @@ export class MessageRecorder {
 
   /** Records a message that is JSON text, in its own spelling. */
   text(dir: Direction, text: string): void {
-    const { redactor } = this.#log
-    this.#log.writeFrame(`${this.#place},"dir":"${dir}","msg":${jsonOnOneLine(redactor?.text(text) ?? text)}`)
+    this.#log.writeFrame(`${this.#place},"dir":"${dir}",${encodeMessage(text, this.#log.redactor)}`)
   }
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
@@ -212,7 +211,7 @@ export class MessageRecorder {
 function messagePayload(message: unknown, redactor: Redactor | undefined): string {
   try {
     const text: string | undefined = JSON.stringify(message)
-    if (text !== undefined) return `"msg":${redactor?.text(text) ?? text}`
+    if (text !== undefined) return encodeMessage(text, redactor)
   } catch (error) {
     return unserializablePayload(message, errorMessage(error), redactor)
   }

@@ -60,11 +60,14 @@ export function createRedactor(
   { env = process.env, values = [] }: KnownSecrets = {},
 ): { readonly redactor: Redactor; readonly trouble: string | undefined } {
   const { key, trouble } = keyForRecording()
-  const redactor = new Redactor({ key, rules })
+  const redactor = new Redactor({ key, rules, maxWork: MAX_WORK_PER_MESSAGE })
   redactor.learnEnv(env)
   for (const value of values) redactor.learn(value)
   return { redactor, trouble }
 }
+
+/** About two seconds. A session must not wait longer for a message that was made to be slow, or is very large. */
+const MAX_WORK_PER_MESSAGE = 20_000_000
 
 export function knownSecretValues(redact: RedactOption | undefined): readonly string[] {
   return redact === false ? [] : (redact?.values ?? [])

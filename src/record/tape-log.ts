@@ -205,6 +205,8 @@ export class TapeLog {
           ? tapes.find((tape) => tape.loss)?.loss
           : { why: this.#failure, frames: 0 },
       secrets: this.redactor?.replacedCount ?? 0,
+      ...(this.redactor !== undefined &&
+        this.redactor.withheldCount > 0 && { withheld: this.redactor.withheldCount }),
       vault,
       stoppedAt: this.#stoppedAt,
     }
@@ -222,6 +224,8 @@ export interface RecordingSummary {
   readonly loss: TapeLoss | undefined
   /** How many different secrets were replaced by placeholders. */
   readonly secrets: number
+  /** How many messages could not be searched for secrets in time and are not on the tape. Missing if there are none. */
+  readonly withheld?: number
   /** Where the real values are kept, if the user asked for a vault. */
   readonly vault: VaultSummary | undefined
   /** The limit at which recording stopped while the session continued. */

@@ -1,3 +1,5 @@
+import type { WorkLimit } from './work-limit.ts'
+
 /** Values that are replaced wherever they occur. They are kept in a tree, in which values with the same beginning share a branch. */
 export class KnownValues {
   readonly #values = new Set<string>()
@@ -27,11 +29,12 @@ export class KnownValues {
   }
 
   /** Finds the values in a text, from left to right. Where several begin, the longest one counts. */
-  find(text: string): readonly { readonly start: number; readonly end: number }[] {
+  find(text: string, work?: WorkLimit): readonly { readonly start: number; readonly end: number }[] {
     const found: { readonly start: number; readonly end: number }[] = []
     if (this.#values.size === 0) return found
     for (let at = 0; at + 1 < text.length;) {
-      const length = this.#beginnings[pairHash(text, at)] === 1 ? longestValueAt(this.#roots, text, at) : 0
+      const length =
+        this.#beginnings[pairHash(text, at)] === 1 ? longestValueAt(this.#roots, text, at, work) : 0
       if (length > 0) found.push({ start: at, end: at + length })
       at += length || 1
     }
@@ -47,6 +50,9 @@ interface ValueNode {
 }
 
 const HASH_BITS = 16
+const MIN_COUNTED_LABEL = 64
+/** Comparing is that much faster than searching with rules. */
+const LABEL_CHARACTERS_PER_WORK = 16
 
 function pairHash(text: string, at: number): number {
   return (text.charCodeAt(at) * 257 + text.charCodeAt(at + 1)) & ((1 << HASH_BITS) - 1)
@@ -88,12 +94,24 @@ function splitNode(node: ValueNode, at: number): void {
 }
 
 /** Length of the longest value at an offset, or 0. */
-function longestValueAt(roots: Map<number, ValueNode>, text: string, start: number): number {
+function longestValueAt(
+  roots: Map<number, ValueNode>,
+  text: string,
+  start: number,
+  work: WorkLimit | undefined,
+): number {
   let longest = 0
   let at = start
   for (let node = roots.get(text.charCodeAt(at)); node !== undefined;) {
-    if (!text.startsWith(node.label, at)) break
-    at += node.label.length
+    const { label } = node
+    // A hostile text can begin with most of a long value at every offset, so only comparisons that may take long are counted.
+    if (label.length > MIN_COUNTED_LABEL) {
+      if (label.charCodeAt(label.length - 1) !== text.charCodeAt(at + label.length - 1)) break
+      if (!text.startsWith(label.slice(0, MIN_COUNTED_LABEL), at)) break
+      work?.spend(label.length / LABEL_CHARACTERS_PER_WORK)
+    }
+    if (!text.startsWith(label, at)) break
+    at += label.length
     if (node.isValue) longest = at - start
     node = node.branches?.get(text.charCodeAt(at))
   }

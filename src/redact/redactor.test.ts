@@ -225,3 +225,21 @@ test('an answer of an authorization server keeps its endpoints and types', () =>
     /^grant_type=refresh_token&refresh_token=\w{7,}&client_id=c$/,
   )
 })
+
+describe('a text that takes too much work', () => {
+  const text = argumentsOf({ password: 'Hunter2xyz', text: 'password=Hunter3xyz '.repeat(1000) })
+
+  test('is withheld, and later texts are redacted as before', () => {
+    const redactor = redactorWith({ maxWork: 10_000 })
+    const why = 'searching it for secrets takes too long'
+    expect(redactor.message(text)).toEqual({ kind: 'withheld', why })
+    expect(redactor.text(text)).toBe(`[withheld: ${why}]`)
+    expect(redactor.command(['server', `--text=${text}`]).join(' ')).not.toContain('Hunter3xyz')
+    expect(redactor.withheldCount).toBeGreaterThan(1)
+    expect(redactor.text('{"password":"Hunter2xyz"}')).toBe(redactorWith().text('{"password":"Hunter2xyz"}'))
+  })
+
+  test('is redacted if there is no limit', () => {
+    expect(redactorWith().text(text)).not.toMatch(/Hunter|withheld/)
+  })
+})

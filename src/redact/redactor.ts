@@ -6,6 +6,7 @@ import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable, isOAuthField, isSecretParameter } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
 import { isPlausibleSecret } from './value-checks.ts'
+import { isRedactionLimit, WorkLimit } from './work-limit.ts'
 import { fromBase64, toBase64, withoutPadding } from './views.ts'
 
 export interface RedactorOptions {
@@ -14,7 +15,17 @@ export interface RedactorOptions {
   readonly rules?: RedactionRuleSet
   /** Default: `fresh`. */
   readonly source?: RedactionSource
+  /**
+   * The most work for one text, in characters. A text that takes more is withheld: a note replaces it. By default there is no limit,
+   * and a pattern of the project that takes too long is an error.
+   */
+  readonly maxWork?: number
 }
+
+/** A message without its secrets, or the reason why nothing of it may be kept. */
+export type RedactedMessage =
+  | { readonly kind: 'redacted'; readonly text: string }
+  | { readonly kind: 'withheld'; readonly why: string }
 
 /**
  * Replaces secrets with placeholders. A value that was once found to be secret is replaced in all later texts, in any encoding.
@@ -24,11 +35,21 @@ export class Redactor {
   readonly identity: { readonly rules: string; readonly key: string }
   readonly #secrets: SecretValues
   readonly #scanner: SecretScanner
+  readonly #work: WorkLimit
+  readonly #isLimited: boolean
+  #withheldCount = 0
 
-  constructor({ key, rules = redactionRuleSet(), source = 'fresh' }: RedactorOptions) {
+  constructor({ key, rules = redactionRuleSet(), source = 'fresh', maxWork }: RedactorOptions) {
     this.identity = { rules: rules.name, key: key.name }
+    this.#work = new WorkLimit(maxWork ?? Infinity)
+    this.#isLimited = maxWork !== undefined
     this.#secrets = new SecretValues(key, rules, source)
-    this.#scanner = new SecretScanner(this.#secrets)
+    this.#scanner = new SecretScanner(this.#secrets, this.#work)
+  }
+
+  /** Number of texts that were withheld because of the limit. */
+  get withheldCount(): number {
+    return this.#withheldCount
   }
 
   /** Number of distinct values that were replaced. */
@@ -70,14 +91,22 @@ export class Redactor {
     if (isSecretHeader(name)) for (const secret of secretsInHeader(value)) this.learn(secret)
   }
 
-  /** Redacts a text of any kind. In JSON, all other bytes stay as they are. */
+  /** Redacts a text of any kind. In JSON, all other bytes stay as they are. A text beyond the limit becomes a note. */
   text(text: string): string {
-    return this.#secrets.mayOccurIn(text) ? applyReplacements(text, this.#findEdits(text)) : text
+    return textOrNote(this.message(text))
+  }
+
+  /** Like `text`, for callers that need JSON back, which a note is not. */
+  message(text: string): RedactedMessage {
+    if (!this.#secrets.mayOccurIn(text)) return { kind: 'redacted', text }
+    return this.#withinLimit(() => applyReplacements(text, this.#findEdits(text)))
   }
 
   /** Redacts a value whose name may suggest a secret. */
   named(name: string, value: string): string {
-    return applyReplacements(value, this.#scanner.findInNamed(name, value))
+    return textOrNote(
+      this.#withinLimit(() => applyReplacements(value, this.#scanner.findInNamed(name, value))),
+    )
   }
 
   /** Replaces a value that is known to be secret. */
@@ -108,6 +137,17 @@ export class Redactor {
     })
   }
 
+  #withinLimit(redact: () => string): RedactedMessage {
+    this.#work.begin()
+    try {
+      return { kind: 'redacted', text: redact() }
+    } catch (error) {
+      if (!this.#isLimited || !isRedactionLimit(error)) throw error
+      this.#withheldCount++
+      return { kind: 'withheld', why: error.message }
+    }
+  }
+
   /** Searches again if a value was learned, because the value may also occur before that place. */
   #findEdits(text: string): readonly TextReplacement[] {
     for (;;) {
@@ -120,7 +160,12 @@ export class Redactor {
   /** Searches the whole line, because the meaning of `-u` or `-p` depends on the program. */
   #redactWordsTogether(words: readonly string[]): readonly string[] {
     const line = words.join(' ')
-    const edits = this.#secrets.mayOccurIn(line) ? this.#findEdits(line) : []
+    let edits: readonly TextReplacement[] = []
+    const redacted = this.#withinLimit(() => {
+      edits = this.#secrets.mayOccurIn(line) ? this.#findEdits(line) : []
+      return line
+    })
+    if (redacted.kind === 'withheld') return words.map(() => textOrNote(redacted))
     let start = 0
     return words.map((word) => {
       const [from, to] = [start, start + word.length]
@@ -148,11 +193,15 @@ export class Redactor {
 
   /** Learns only the password of a URL, and each line of a key with several lines. */
   #learnVariable(value: string): void {
-    if (value.includes('://')) return void this.#scanner.findInText(value)
+    if (value.includes('://')) return void this.text(value)
     this.learn(value)
     const lines = value.split(/\\n|\n/)
     if (lines.length > 1) for (const line of lines) if (/^[\w+/=]{16,}$/.test(line)) this.learn(line)
   }
+}
+
+function textOrNote(message: RedactedMessage): string {
+  return message.kind === 'redacted' ? message.text : `[withheld: ${message.why}]`
 }
 
 function redactHttpHeader(redactor: Redactor, name: string, value: string): string {

@@ -10,22 +10,28 @@ import { normalizeName, judgeName, type NameVerdict, judgeFlag } from './secret-
 import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import type { SecretValues } from './secret-values.ts'
+import type { WorkLimit } from './work-limit.ts'
 import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
 
 /** Levels of nested encodings, such as base64 of JSON in a string of JSON in a string. */
 const MAX_ENCODING_DEPTH = 4
+/** Searching even the shortest text takes as long as so many characters of a long one. */
+const WORK_PER_TEXT = 400
 
 /** Finds the secrets of a text, in any encoding, and their replacements. */
 export class SecretScanner {
   readonly #secrets: SecretValues
+  readonly #work: WorkLimit
   readonly #fields: ReadonlySet<string>
 
-  constructor(secrets: SecretValues) {
+  constructor(secrets: SecretValues, work: WorkLimit) {
     this.#secrets = secrets
+    this.#work = work
     this.#fields = new Set(secrets.rules.fields.map(normalizeName))
   }
 
   findInText(text: string, depth = 0): readonly TextReplacement[] {
+    this.#work.spend(text.length + WORK_PER_TEXT)
     if (isJson(text)) return this.findInJson(text, depth + 1)
     const cover = (start: number, end: number): string => this.#secrets.placeholderFor(text.slice(start, end))
     const plain = mergeOverlapping(
@@ -110,7 +116,7 @@ export class SecretScanner {
     const { known, rules } = this.#secrets
     const lower = text.toLowerCase()
     const found = [
-      known.find(text),
+      known.find(text, this.#work),
       ...rules.rules.map((rule) => (mayMatchRule(rule, lower) ? this.#findByRule(rule, text) : [])),
       this.#findAssigned(text),
     ].flat()
@@ -139,6 +145,7 @@ export class SecretScanner {
   #findInViews(text: string, depth: number): readonly TextReplacement[] {
     const isWorthIt = (view: DecodedView | undefined): view is DecodedView =>
       view !== undefined && this.#secrets.mayOccurIn(view.text)
+    if (text.includes('%') || text.includes('\\')) this.#work.spend(2 * text.length)
     const views = [jsonUnescapedView(text), percentDecodedView(text)].filter(isWorthIt)
     for (const view of base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes))) views.push(view)
     const found = views.map((view) => view.toSourceEdits(this.findInText(view.text, depth)))

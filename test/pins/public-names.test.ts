@@ -71,6 +71,7 @@ test('the error codes and the exit code of each', () => {
       "PATH_INVALID": 2,
       "REDACTION_CONFIG": 3,
       "REDACTION_KEY": 3,
+      "REDACTION_LIMIT": 3,
       "REPLAY_DRIFT": 1,
       "REPORT_UNWRITABLE": 3,
       "RULE_INVALID": 2,

@@ -47,7 +47,11 @@ export function printRecordingSummary(args: RecordTapeArgs, summary: RecordingSu
 }
 
 function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary): void {
-  const { path, tapes, frames, loss, secrets, stoppedAt } = summary
+  const { path, tapes, frames, loss, secrets, withheld, stoppedAt } = summary
+  if (withheld !== undefined)
+    printNotice(
+      `${'REDACTION_LIMIT' satisfies ErrorCode} ${withheld} ${withheld === 1 ? 'message is' : 'messages are'} withheld from the tape: searching for secrets takes too long`,
+    )
   if (path === undefined) printTapeProblem(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined)
     printTapeProblem(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
