@@ -25,6 +25,7 @@ redaction:
 `,
   )
   expect(readRedactionConfig(folder, 'run')).toEqual({
+    guard: expect.any(Function),
     rules: [
       { name: 'ticket', pattern: /acme-(?<secret>\d{6})/i, keywords: ['acme-'], isLearned: true },
       { name: 'badge', pattern: /B\d{8}/, keywords: [], isLearned: true },
@@ -91,6 +92,7 @@ test('a config in JavaScript may contain regular expressions', () => {
     'export default { redaction: { rules: [{ name: "t", pattern: /t-(\\d+)/ }], allow: [/^x$/, "a.b"] } }',
   )
   expect(readRedactionConfig(folder, 'run')).toEqual({
+    guard: expect.any(Function),
     rules: [{ name: 't', pattern: /t-(\d+)/, keywords: [], isLearned: true }],
     allow: [/^x$/, /^a\.b$/],
   })

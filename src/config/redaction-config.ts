@@ -1,10 +1,18 @@
+import { Script } from 'node:vm'
 import { findProjectConfig, type CodePolicy } from './project-config.ts'
 import type { Setting } from './setting.ts'
-import { ReelayError } from '../errors.ts'
+import { ReelayError, systemErrorCode } from '../errors.ts'
 import { allowsAlmostAnything } from '../redact/allowed-values.ts'
-import { parsePattern, parseValuePattern, type RedactionRuleChanges } from '../redact/rule-set.ts'
+import {
+  parsePattern,
+  parseValuePattern,
+  type PatternGuard,
+  type RedactionRuleChanges,
+  rejectSlowPattern,
+} from '../redact/rule-set.ts'
 import { defaultRules, EMAIL_RULE } from '../redact/rules/index.ts'
 import type { RedactionRule } from '../redact/rules/rule.ts'
+import { redactionLimit } from '../redact/work-limit.ts'
 
 /** The redaction settings of the project, if any. */
 export function readRedactionConfig(folder: string, code: CodePolicy): RedactionRuleChanges {
@@ -27,8 +35,38 @@ function readRedactionSection(section: Setting): RedactionRuleChanges {
     ...(fields && { fields: fields.texts() }),
     ...(allow && { allow: readAllowedValues(allow) }),
     ...(email && { email: email.flag() }),
+    ...((rules ?? allow) && { guard: timeGuard() }),
   }
 }
+
+/**
+ * Limits the time of a search, because the check of patterns does not find all that are slow. A timer of this thread could not
+ * fire, but the one of `node:vm` also interrupts a regular expression.
+ */
+export function timeGuard(): PatternGuard {
+  let timeout = FIRST_TIMEOUT_MS
+  return <Result>(search: () => Result): Result => {
+    const results: Result[] = []
+    Reflect.set(globalThis, SEARCH, () => results.push(search()))
+    try {
+      RUN_SEARCH.runInThisContext({ timeout })
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+      timeout = LATER_TIMEOUT_MS
+      throw redactionLimit('a pattern of the project takes too long')
+    } finally {
+      Reflect.deleteProperty(globalThis, SEARCH)
+    }
+    return results[0]!
+  }
+}
+
+const SEARCH = Symbol.for('reelay.search')
+const RUN_SEARCH = new Script(`globalThis[Symbol.for('reelay.search')]()`)
+/** More than any message takes within its limit of work. */
+const FIRST_TIMEOUT_MS = 4000
+/** A pattern that was too slow once will be so again, and the session must not wait that long for every message. */
+const LATER_TIMEOUT_MS = 500
 
 function readRule(rule: Setting): RedactionRule {
   const { name, pattern, keywords } = rule.members(['name', 'pattern', 'keywords'])
@@ -68,7 +106,9 @@ function readAllowedValue(setting: Setting): RegExp {
 
 function readPattern(setting: Setting): RegExp {
   const { value } = setting
-  const pattern = value instanceof RegExp ? value : setting.as(() => parsePattern(setting.text()))
+  const pattern = setting.as(() =>
+    value instanceof RegExp ? rejectSlowPattern(value) : parsePattern(setting.text()),
+  )
   return rejectEmptyMatch(setting, pattern)
 }
 

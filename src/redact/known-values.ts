@@ -22,10 +22,16 @@ export class KnownValues {
   /** Returns true if the value is new. The value has at least two characters. */
   add(value: string): boolean {
     if (this.#values.has(value)) return false
-    this.#values.add(value)
     this.#beginnings[pairHash(value, 0)] = 1
+    this.#values.add(value)
     insertValue(this.#roots, value)
     return true
+  }
+
+  /** Builds the tree again, after a search that may have been interrupted while it changed the tree. */
+  rebuild(): void {
+    this.#roots.clear()
+    for (const value of this.#values) insertValue(this.#roots, value)
   }
 
   /** Finds the values in a text, from left to right. Where several begin, the longest one counts. */

@@ -1,7 +1,7 @@
 import { forEachToken, applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 import { parseJson } from '../json/parse.ts'
 import type { RedactionKey } from './placeholders.ts'
-import { redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
+import { type PatternGuard, redactionRuleSet, type RedactionRuleSet } from './rule-set.ts'
 import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable, isOAuthField, isSecretParameter } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
@@ -37,12 +37,14 @@ export class Redactor {
   readonly #scanner: SecretScanner
   readonly #work: WorkLimit
   readonly #isLimited: boolean
+  readonly #guard: PatternGuard
   #withheldCount = 0
 
   constructor({ key, rules = redactionRuleSet(), source = 'fresh', maxWork }: RedactorOptions) {
     this.identity = { rules: rules.name, key: key.name }
     this.#work = new WorkLimit(maxWork ?? Infinity)
     this.#isLimited = maxWork !== undefined
+    this.#guard = rules.guard ?? ((search) => search())
     this.#secrets = new SecretValues(key, rules, source)
     this.#scanner = new SecretScanner(this.#secrets, this.#work)
   }
@@ -140,9 +142,11 @@ export class Redactor {
   #withinLimit(redact: () => string): RedactedMessage {
     this.#work.begin()
     try {
-      return { kind: 'redacted', text: redact() }
+      return { kind: 'redacted', text: this.#guard(redact) }
     } catch (error) {
-      if (!this.#isLimited || !isRedactionLimit(error)) throw error
+      if (!isRedactionLimit(error)) throw error
+      this.#secrets.known.rebuild() // the guard can interrupt anything
+      if (!this.#isLimited) throw error
       this.#withheldCount++
       return { kind: 'withheld', why: error.message }
     }

@@ -1,5 +1,6 @@
 import { RULES_NAME } from './prefilter/default-image.ts'
 import { defaultRules, EMAIL_RULE } from './rules/index.ts'
+import { whyPatternIsSlow } from './slow-patterns.ts'
 import type { RedactionRule } from './rules/rule.ts'
 
 /** The rules of a recording. */
@@ -13,7 +14,12 @@ export interface RedactionRuleSet {
   readonly fields: readonly string[]
   /** Values that are never replaced. */
   readonly allow: readonly RegExp[]
+  /** Limits the time of patterns that are not ours. */
+  readonly guard: PatternGuard | undefined
 }
+
+/** Runs a search, and throws a `REDACTION_LIMIT` error if it takes too long. Passed in because a browser has no such means. */
+export type PatternGuard = <Result>(search: () => Result) => Result
 
 /** The changes of a project to the default rules. */
 export interface RedactionRuleChanges {
@@ -23,18 +29,21 @@ export interface RedactionRuleChanges {
   readonly fields?: readonly string[]
   readonly allow?: readonly RegExp[]
   readonly email?: boolean
+  readonly guard?: PatternGuard
 }
 
 export function mergeRuleChanges(
   one: RedactionRuleChanges,
   other: RedactionRuleChanges,
 ): RedactionRuleChanges {
+  const guard = one.guard ?? other.guard
   return {
     rules: [...(one.rules ?? []), ...(other.rules ?? [])],
     off: [...(one.off ?? []), ...(other.off ?? [])],
     fields: [...(one.fields ?? []), ...(other.fields ?? [])],
     allow: [...(one.allow ?? []), ...(other.allow ?? [])],
     email: one.email === true || other.email === true,
+    ...(guard && { guard }),
   }
 }
 
@@ -44,6 +53,7 @@ export function redactionRuleSet({
   fields = [],
   allow = [],
   email = false,
+  guard,
 }: RedactionRuleChanges = {}): RedactionRuleSet {
   const isOn = ({ name }: RedactionRule): boolean => !off.includes(name)
   const emailRules = email ? [EMAIL_RULE] : []
@@ -57,6 +67,7 @@ export function redactionRuleSet({
     added: [...rules, ...emailRules].filter(isOn),
     fields,
     allow,
+    guard,
   }
 }
 
@@ -69,7 +80,14 @@ export function nameSpellings(name: string): readonly string[] {
 /** Parses a pattern: `/…/i`, or its source alone. */
 export function parsePattern(text: string): RegExp {
   const [, source = text, flags = ''] = PATTERN_SYNTAX.exec(text) ?? []
-  return new RegExp(source, flags)
+  return rejectSlowPattern(new RegExp(source, flags))
+}
+
+/** Throws if a pattern can take exponential time. */
+export function rejectSlowPattern(pattern: RegExp): RegExp {
+  const why = whyPatternIsSlow(pattern)
+  if (why === undefined) return pattern
+  throw new Error(`${String(pattern)} can take forever: ${why}`)
 }
 
 /** Parses a value: a pattern if it is between slashes, otherwise a text that is matched exactly. */

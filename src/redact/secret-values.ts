@@ -72,9 +72,10 @@ export class SecretValues {
 
   /** Replaces this value everywhere from now on. */
   addKnown(value: string): void {
-    if (this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value) || !this.known.add(value)) return
+    if (this.known.has(value) || this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value)) return
     for (const text of encodedForms(value.slice(0, MAX_ENCODED_LENGTH)))
       this.#prefilter.add(toByteString(text), EXACT)
+    this.known.add(value) // last, because a search can be interrupted, and a value must not be known but not found
   }
 
   /** Adds a rule that is not on by default. The default rules are in the generated image. */

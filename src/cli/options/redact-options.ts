@@ -1,3 +1,4 @@
+import { timeGuard } from '../../config/redaction-config.ts'
 import { allowsAlmostAnything } from '../../redact/allowed-values.ts'
 import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
 import { defaultRules } from '../../redact/rules/index.ts'
@@ -112,5 +113,6 @@ export function readRuleChanges({
     allow,
     off,
     ...(email && { email }),
+    ...(rule.length + allow.length > 0 && { guard: timeGuard() }),
   }
 }
