@@ -188,6 +188,50 @@ test.each([
   },
 )
 
+function asText(messages: readonly object[]): string {
+  return JSON.stringify(messages.map((message) => ({ jsonrpc: '2.0', ...message })))
+}
+
+test.each([
+  ['2025-03-26', {}, 1],
+  ['2025-03-26', { maxConcurrent: 1 }, 3],
+  ['2025-11-25', {}, 3],
+] as const)('a batch goes to a server of %s with %j in %i texts', async (version, options, count) => {
+  const opening = { protocolVersion: version, capabilities: {}, serverInfo: { name: 's', version: '1' } }
+  const items = [
+    callOf(1, 'search', { q: 'a' }),
+    { method: 'notifications/roots/list_changed' },
+    callOf(2, 'search', {}),
+  ]
+  const answers = [answerOf(1, 'x'), answerOf(2, 'x')]
+  const batch = tapeOf(
+    client({ id: 0, method: 'initialize', params: { protocolVersion: version, capabilities: {} } }),
+    server({ id: 0, result: opening }),
+    client(asText(items)),
+    server(asText(answers)),
+  )
+  const texts: string[] = []
+  const target: ReplayTarget = {
+    name: 'a server with batches',
+    open: async ({ onText }) => ({
+      send: (text) => {
+        const isOwn = text.includes('"__')
+        if (!isOwn && !text.includes('notifications/initialized')) texts.push(text)
+        const messages: unknown[] = [JSON.parse(text)].flat()
+        const replies = messages.flatMap((message) => {
+          const id = member(message, 'id')
+          return id === undefined ? [] : [{ ...(isOwn ? { result: opening } : answerOf(1, 'x')), id }]
+        })
+        if (replies.length > 0) onText(text.startsWith('[') ? asText(replies) : asText(replies).slice(1, -1))
+      },
+      close: async () => {},
+    }),
+  }
+  const { summary } = await replay(batch, { target, allowWrites: true, ...options }).report
+  expect(summary).toMatchObject({ verdict: 'pass', sent: 3 })
+  expect(texts).toHaveLength(count)
+})
+
 test('the items of a batch are transformed and sent one by one', async () => {
   const batch = tapeOf(
     client(

@@ -10,6 +10,7 @@ import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
 import { listBeforeCalls } from './plan/tool-safety.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
+import { Batches } from './send/batches.ts'
 import { EarlyRequests } from './send/early-requests.ts'
 import {
   Cancellations,
@@ -267,6 +268,7 @@ function createSendContext(
       : undefined,
     cancellations: new Cancellations(plan.cancelled),
     early,
+    batches: new Batches({ plan, revisions: peer.revisions, maxSize: maxBatchSize(options) }),
     rules: options.rules ?? [],
     faults: options.requestFaults,
     timeShift: options.updateTimestamps === true ? (at) => Date.now() - (started + at) : undefined,
@@ -281,6 +283,14 @@ function createSendContext(
 }
 
 const DEFAULT_RETRY_DELAY = 500
+
+/** The messages of a batch wait for each other, which only works if they are due together and may be open together. */
+function maxBatchSize({ ordering, timing, maxConcurrent = Infinity }: PlayOptions): number {
+  const isInOrder = ordering === undefined || ordering.kind === 'correlated'
+  const kind = timing?.kind ?? 'fast'
+  const areDueTogether = kind === 'fast' || kind === 'original' || kind === 'scaled'
+  return isInOrder && areDueTogether ? maxConcurrent : 0
+}
 
 function applyErrorPolicy({ onError, controller }: RunOptions): void {
   if (onError === 'stop') controller.stop()

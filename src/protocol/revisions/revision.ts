@@ -20,6 +20,8 @@ export interface Revision {
   readonly closingCancels: boolean
   /** A client may fetch the rest of a broken event stream in another HTTP exchange. */
   readonly resumesStreams: boolean
+  /** A client may send several messages as one JSON array. */
+  readonly allowsBatches: boolean
   /** Servers begin an event stream with an empty event, so that it can be resumed before its first message. */
   readonly primesStreams: boolean
   /** The method of the request that opens a conversation. */

@@ -5,6 +5,7 @@ import type { Revision } from './revision.ts'
 /** The facts in which session-based revisions differ. */
 interface SessionRevisionFacts extends Pick<Revision, 'version' | 'schemaVersion'> {
   readonly primesStreams?: boolean
+  readonly allowsBatches?: boolean
 }
 
 /** A revision in which `initialize` opens a session that later requests belong to. */
@@ -12,11 +13,13 @@ export function sessionRevision({
   version,
   schemaVersion,
   primesStreams = false,
+  allowsBatches = false,
 }: SessionRevisionFacts): Revision {
   return {
     version,
     schemaVersion,
     primesStreams,
+    allowsBatches,
     era: 'legacy',
     isStateless: false,
     closingCancels: false,

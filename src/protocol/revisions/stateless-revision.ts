@@ -34,6 +34,7 @@ export function statelessRevision({ version }: Pick<Revision, 'version'>): Revis
     closingCancels: true,
     resumesStreams: false,
     primesStreams: false,
+    allowsBatches: false,
     openingMethod: 'server/discover',
     openedNotification: undefined,
     opening: (client) => ({ method: 'server/discover', params: { _meta: envelopeOf(client, version) } }),

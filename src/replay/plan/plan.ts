@@ -201,6 +201,17 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     return fates[rows.fate[index] ?? 0] ?? SENT
   }
 
+  /** How many messages that are sent share the frame of this one: the size of its batch. */
+  batchSizeOf(index: number): number {
+    const { frame } = this.#columns.rows
+    let [first, end] = [index, index + 1]
+    while (first > 0 && frame[first - 1] === frame[index]) first--
+    while (end < this.size && frame[end] === frame[index]) end++
+    return Array.from({ length: end - first }, (_, place) => this.decisionOf(first + place)).filter(
+      ({ kind }) => kind === 'send',
+    ).length
+  }
+
   /** The position of a message's turn on the tape. */
   placeOf(index: number): number {
     return this.#columns.rows.place[index] ?? -1

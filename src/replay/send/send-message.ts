@@ -15,6 +15,7 @@ import {
   type TransformedMessage,
 } from '../transform/transform.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
+import type { BatchMember, Batches } from './batches.ts'
 import type { EarlyRequests } from './early-requests.ts'
 import type { RequestFaults } from './request-faults.ts'
 import { keptId, withFreshIds } from './request-ids.ts'
@@ -30,6 +31,7 @@ export interface SendContext {
   readonly rounds: InputRounds | undefined
   readonly cancellations: Cancellations
   readonly early: EarlyRequests
+  readonly batches: Batches
   readonly rules: readonly TransformRule[]
   readonly faults: RequestFaults | undefined
   /** Returns the milliseconds to add to timestamps of a message that was sent at this time of the tape. */
@@ -97,7 +99,7 @@ export async function sendAndJudge(
   let step = judge(sent)
   while (sent.kind === 'requested' && shouldRetry(step, run)) {
     if (!(await run.controller.wait(run.retryDelay))) break
-    const next = await sendRequest(planned, sent.message, run, sent.retries + 1)
+    const next = await sendRequest(planned, sent.message, run, { retries: sent.retries + 1 })
     if (next.kind === 'unsent') break // the run was stopped: the last attempt counts
     sent = next
     step = judge(sent)
@@ -121,17 +123,33 @@ function shouldRetry(
  * message that has to wait for something else is overtaken by those behind it.
  */
 async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<SentMessage> {
-  const { fate, turn } = planned
+  const { fate } = planned
   if (fate.kind !== 'send') return unsent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
   const { text, unbound } = run.values.fill(planned)
   if (unbound.length > 0) return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
-  const completed = run.rounds?.complete(turn, text) ?? text
+  const batch = run.batches.memberFor(planned)
+  if (batch === undefined) return sendFilled(planned, text, undefined, run)
+  try {
+    return await sendFilled(planned, text, batch, run)
+  } finally {
+    batch?.leave(run.peer.openSessionOf(planned.link))
+  }
+}
+
+/** Sends a message whose values are filled in. */
+async function sendFilled(
+  planned: PlannedMessage,
+  text: string,
+  batch: BatchMember | undefined,
+  run: SendContext,
+): Promise<SentMessage> {
+  const completed = run.rounds?.complete(planned.turn, text) ?? text
   const made = applyRules(typeof completed === 'string' ? completed : await completed, planned, run.rules)
   if (made.delay > 0 && !(await run.controller.wait(made.delay))) return skippedByStop(planned)
   const message = withShiftedTimes(made, text, planned, run)
   return planned.message.kind === 'request'
-    ? sendRequest(planned, message, run)
-    : sendNotification(planned, message, run)
+    ? sendRequest(planned, message, run, { batch })
+    : sendNotification(planned, message, run, batch)
 }
 
 /** Returns the text that `sendAndJudge` would send now, except for its id; `undefined` if a value is missing. */
@@ -179,11 +197,13 @@ async function sendNotification(
   planned: PlannedMessage,
   { text, applied: transformedBy }: TransformedMessage,
   run: SendContext,
+  batch: BatchMember | undefined,
 ): Promise<SentMessage> {
   const session = await run.peer.sessionOf(planned.link)
   if (isStopped(run)) return skippedByStop(planned)
   if (!isCancellation(planned)) {
-    session.send(text)
+    if (batch === undefined) session.send(text)
+    else batch.send(session, text)
     return { kind: 'notified', planned, text, sentAt: run.now(), transformedBy }
   }
   const cancelled = await run.cancellations.requestCancelledBy(planned)
@@ -197,13 +217,20 @@ async function sendNotification(
   return { kind: 'notified', planned, text: renamed, sentAt: run.now(), transformedBy }
 }
 
+/** The number of earlier attempts to send a request, and the batch that it is a part of. */
+interface Attempt {
+  readonly retries?: number
+  readonly batch?: BatchMember | undefined
+}
+
 async function sendRequest(
   planned: PlannedMessage,
   message: TransformedMessage,
   run: SendContext,
-  retries = 0,
+  attempt: Attempt,
 ): Promise<SentMessage> {
-  const starting = startRequest(planned, message, run, retries)
+  const { retries = 0 } = attempt
+  const starting = startRequest(planned, message, run, attempt)
   run.cancellations.add(planned, starting)
   const started = await starting
   if (started === undefined) return skippedByStop(planned)
@@ -260,7 +287,7 @@ async function startRequest(
   planned: PlannedMessage,
   made: TransformedMessage,
   run: SendContext,
-  retries: number,
+  { retries = 0, batch }: Attempt,
 ): Promise<StartedRequest | undefined> {
   const session = await run.peer.sessionOf(planned.link)
   if (isStopped(run)) return undefined
@@ -280,7 +307,7 @@ async function startRequest(
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
   const timeout = isNeverAnswered(planned) ? Infinity : run.timeout
   const parsed = made.text === planned.text ? requestWithId(message, id) : undefined
-  const call = session.request({ text, id, token, timeout, expected, message: parsed })
+  const call = session.request({ text, id, token, timeout, expected, message: parsed, batch })
   return { kind: 'started', call, session }
 }
 

@@ -89,8 +89,9 @@ export class LiveSession {
     this.#open.add(call)
     if (call.token !== undefined) this.#byToken.set(call.token, call)
     this.#deadlines.add(call)
-    if (this.#end === undefined) this.send(outgoing.text, outgoing.message)
-    else this.#finish(call, this.#end)
+    if (this.#end !== undefined) this.#finish(call, this.#end)
+    else if (outgoing.batch === undefined) this.send(outgoing.text, outgoing.message)
+    else outgoing.batch.send(this, outgoing.text, outgoing.message)
     if (this.#isReleased) call.release()
     return call
   }
@@ -263,6 +264,8 @@ export interface OutgoingCall {
   readonly timeout: number
   /** The parsed text, if it is known already. */
   readonly message?: Message | undefined
+  /** Sends the text as a part of a batch. */
+  readonly batch?: { send(session: LiveSession, text: string, message?: Message): void } | undefined
 }
 
 /** A request to the live server. */
