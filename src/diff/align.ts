@@ -14,19 +14,31 @@ interface ListAlignment {
 interface ListsToAlign {
   readonly expected: readonly unknown[]
   readonly actual: readonly unknown[]
-  readonly order: 'kept' | 'free'
+  readonly order: ListOrder
 }
+
+/**
+ * How the order of items counts. `kept`: a moved item is removed in one place and added in another. `reported`: items are paired as if the order were
+ * free, and another order is a difference of the list. `free`: the order does not count.
+ */
+export type ListOrder = 'kept' | 'reported' | 'free'
 
 /** Pairs the items of two lists by an id or by equal content, and the remaining items by similarity. */
 export function alignLists(lists: ListsToAlign): ListAlignment {
   const pairing = new ItemPairing(lists.expected.length, lists.actual.length)
-  const key = lists.order === 'free' ? findIdentityKey(lists.expected, lists.actual) : undefined
+  const isFree = lists.order !== 'kept'
+  const key = isFree ? findIdentityKey(lists.expected, lists.actual) : undefined
   if (key !== undefined)
     pairByKey(lists, pairing, (item) => (isObject(item) ? `${typeof item[key]} ${String(item[key])}` : ''))
-  else if (lists.order === 'free') pairByKey(lists, pairing, canonicalJson)
+  else if (isFree) pairByKey(lists, pairing, canonicalJson)
   else pairInOrder(lists, pairing)
   pairBySimilarity(lists, pairing)
   return pairing.alignment()
+}
+
+/** Returns true if the paired items come in another order. */
+export function isReordered(pairs: ListAlignment['pairs']): boolean {
+  return pairs.some(([, actual], at) => actual < (pairs[at - 1]?.[1] ?? -1))
 }
 
 class ItemPairing {
@@ -105,7 +117,7 @@ function pairBySimilarity({ expected, actual, order }: ListsToAlign, pairing: It
   const byPosition = unpaired.expected.length * unpaired.actual.length > MOST_COMPARISONS
   const free = new Set(unpaired.actual)
   for (const index of unpaired.expected) {
-    const gap = order === 'free' ? EVERYWHERE : pairing.gapAround(index)
+    const gap = order !== 'kept' ? EVERYWHERE : pairing.gapAround(index)
     const candidates = byPosition
       ? firstInGap(free, gap)
       : [...free].filter((at) => at > gap.after && at < gap.before)

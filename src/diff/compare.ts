@@ -1,4 +1,4 @@
-import { alignLists } from './align.ts'
+import { alignLists, isReordered, type ListOrder } from './align.ts'
 import { jsonTypeOf, type Difference } from './difference.ts'
 import { parseTextPair } from './formats/index.ts'
 import { changedParts } from './formats/prose.ts'
@@ -8,7 +8,7 @@ import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 
 interface CompareSettings extends EqualitySettings {
-  readonly order: 'kept' | 'free'
+  readonly order: ListOrder
 }
 
 /** Walks through two values in parallel and collects their differences. Paths are copied only for differences. */
@@ -71,11 +71,14 @@ export class ValueComparison {
     if (expected.start === expected.end && actual.start === actual.end) return
     if (expected.end - expected.start === 1 && actual.end - actual.start === 1)
       return this.#pair(expected, actual, [0, 0], node)
+    const order = node?.order ?? this.#settings.order
     const { pairs, removed, added } = alignLists({
       expected: expected.items.slice(expected.start, expected.end),
       actual: actual.items.slice(actual.start, actual.end),
-      order: node?.order ?? this.#settings.order,
+      order,
     })
+    if (order === 'reported' && isReordered(pairs))
+      this.#note({ kind: 'order', expected: expected.items, actual: actual.items })
     for (const pair of pairs) this.#pair(expected, actual, pair, node)
     for (const place of removed) this.#addedOrRemovedItem('removed', expected, place, node)
     for (const place of added) this.#addedOrRemovedItem('added', actual, place, node)

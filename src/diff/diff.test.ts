@@ -80,6 +80,27 @@ test('a moved item is a difference only if the order counts', () => {
   expect(differences(expected, actual, { order: 'kept', unordered: paths('list') })).toEqual([])
 })
 
+test('every list in another order is a difference of its own, beside other differences', () => {
+  const items = [1, 2, 3].map((n) => ({ v: `item ${n}`, n, tags: ['x', 'y'] }))
+  const expected = { at: 1, list: ['a', 'b', 'c'], items, text: JSON.stringify(['a', 'b']) }
+  const actual = {
+    at: 2,
+    list: ['c', 'b', 'a'],
+    items: items.toReversed().map((item) => ({ ...item, n: 9 })),
+    text: JSON.stringify(['b', 'a']),
+  }
+  const found = createDiffer({ order: 'reported' }).values(expected, actual)
+  expect(found.map(({ kind, path }) => `${kind} ${formatPath(path)}`)).toEqual([
+    'changed at',
+    'order list',
+    'order items',
+    'changed items[0].n',
+    'changed items[1].n',
+    'changed items[2].n',
+    'order text',
+  ])
+})
+
 test('JSON inside a string is compared as JSON, and paths continue into it', () => {
   expect(differences(block({ a: 1, b: 2 }), block({ b: 2, a: 1 }, 2))).toEqual([])
   expect(differences(block({ a: { id: 1 } }), block({ a: { id: 2 } }))).toEqual([

@@ -1,4 +1,5 @@
 import { EVERY_ITEM, type PathPattern } from '../json/path.ts'
+import type { ListOrder } from './align.ts'
 import { ValueComparison, StructureComparison } from './compare.ts'
 import type { Difference } from './difference.ts'
 import { parseExactJson } from '../json/exact-number.ts'
@@ -14,8 +15,8 @@ export interface DiffOptions {
   readonly ignore?: readonly PathPattern[]
   /** The paths that are compared in mode `partial`. */
   readonly required?: readonly PathPattern[]
-  /** `kept`: a moved item of a list is a difference. Default: `free`. */
-  readonly order?: 'kept' | 'free'
+  /** How the order of items in lists counts. Default: `free`. */
+  readonly order?: ListOrder
   /** Lists for which `order` is overridden. */
   readonly ordered?: readonly PathPattern[]
   readonly unordered?: readonly PathPattern[]

@@ -1,7 +1,23 @@
 import { expect, test } from 'vitest'
-import { diffJson } from '../diff.ts'
+import fc from 'fast-check'
+import { createDiffer, diffJson } from '../diff.ts'
+import { cases } from '../../../test/support/cases.ts'
 import { separateNoise } from './index.ts'
 import { LearnedNoise } from './learned.ts'
+
+const UUIDS = [
+  '0b0e7a52-1c1f-4b6e-9f55-0a3c1c2d3e4f',
+  '5f0c1a52-7d1f-4e6e-8f55-9a3c1c2d3e40',
+  'c1be7a52-2c1f-4a6e-af55-3a3c1c2d3e41',
+  'd2be7a52-2c1f-4a6e-af55-3a3c1c2d3e42',
+] as const
+
+const SUBSETS = [
+  ['a', 'b'],
+  ['b', 'c'],
+  ['a', 'c'],
+  ['a', 'b', 'c'],
+].map((one) => JSON.stringify(one)) as [string, ...string[]]
 
 const text = (value: unknown): string => JSON.stringify(value)
 
@@ -21,13 +37,181 @@ test('a path at which responses differed explains differences there and nowhere 
   const noise = learnNoise([[text({ at: 1, id: 7 }), text({ at: 2, id: 7 })]])
   expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 7 })).toEqual([])
   expect(judged(noise, { at: 1, id: 7 }, { at: 99, id: 8 })).toEqual(['id'])
-  expect(noise.paths()).toEqual([{ path: 'at', kinds: ['changed'], types: ['number'], seen: 1 }])
+  expect(noise.paths()).toEqual([
+    { path: 'at', kinds: ['changed'], types: ['number'], seen: 1, class: 'integer from 1 to 2' },
+  ])
 })
 
-test('noise that was learned for one item applies to every item', () => {
-  const noise = learnNoise([[text([{ at: 1 }, { at: 1 }]), text([{ at: 1 }, { at: 2 }])]])
-  expect(judged(noise, [{ at: 1 }, { at: 1 }], [{ at: 5 }, { at: 6 }])).toEqual([])
+test('noise that was learned for all items applies to further items, and noise of one item to this item', () => {
+  const all = learnNoise([[text([{ at: 1 }, { at: 1 }]), text([{ at: 3 }, { at: 2 }])]])
+  const three = [1, 2, 3].map((at) => ({ at, n: at }))
+  expect(
+    judged(
+      all,
+      three,
+      three.map(({ at, n }) => ({ at: at + 5, n })),
+    ),
+  ).toEqual([])
+  const one = learnNoise([[text([{ at: 1 }, { at: 1 }]), text([{ at: 1 }, { at: 2 }])]])
+  expect(judged(one, [{ at: 1 }, { at: 1 }], [{ at: 5 }, { at: 6 }])).toEqual(['0.at'])
 })
+
+test.each([
+  ['a uuid', [UUIDS[0], UUIDS[1]], UUIDS[2], 'none'],
+  ['a uuid of another version', [UUIDS[0], UUIDS[1]], UUIDS[2], '0b0e7a52-1c1f-1b6e-9f55-0a3c1c2d3e4f'],
+  ['an id', ['run-8f3ac0911b', 'run-77be01c9d3'], 'run-0123456789', 'job-0123456789'],
+  ['the length of an id', ['8f3ac0911b', '77be01c9d3'], '0123456789', '01234567'],
+  [
+    'a time',
+    ['2026-11-16T10:00:00Z', '2026-11-16T10:00:05Z'],
+    '2026-11-16T11:00:00Z',
+    '1970-01-01T00:00:00Z',
+  ],
+  ['a date', ['2026-11-16T10:00:00Z', '2026-11-16T10:00:05Z'], '2026-11-16T11:00:00Z', '2026-11-16'],
+  ['a duration', [12.5, 14.1], 90.25, -1],
+  ['a magnitude', [1200, 1300], 9000, 900_000],
+  ['a number that stays an integer', [12, 14], 90, 12.5],
+  ['a counter', [1, 2, 3, 4, 5, 6], 9, 0],
+  ['a choice', ['ready', 'busy', 'ready', 'busy'], 'busy', 'failed'],
+  ['a sentence', ['done in 12ms (ok)', 'done in 15ms (ok)'], 'done in 99ms (ok)', 'done in 99ms (failed)'],
+  [
+    'a number in a sentence',
+    ['done in 12ms (ok)', 'done in 15ms (ok)'],
+    'done in 99ms (ok)',
+    'done in -ms (ok)',
+  ],
+  [
+    'two uuids',
+    [`${UUIDS[0]},${UUIDS[1]}`, `${UUIDS[2]},${UUIDS[3]}`],
+    `${UUIDS[2]},${UUIDS[0]}`,
+    `${UUIDS[2]},x`,
+  ],
+])('%s keeps its class', (_, samples, fits, doesNotFit) => {
+  const noise = new LearnedNoise()
+  // Equal samples are told apart by the number of the run.
+  const [first = '', ...others] = samples.map((value, run) => text({ v: value, n: 1, run }))
+  noise.learn(first, ...others)
+  const differing = (value: unknown): number =>
+    separateNoise(diffJson(wrap(samples[0]), wrap(value)), { learned: noise }).kept.length
+  expect(differing(fits)).toBe(0)
+  expect(differing(doesNotFit)).toBe(1)
+})
+
+test('a list in random order keeps its members', () => {
+  const noise = learnNoise([[text(['a', 'b', 'c']), text(['c', 'a', 'b'])]])
+  expect(kinds(noise, ['a', 'b', 'c'], ['b', 'c', 'a'])).toEqual([])
+  expect(kinds(noise, ['a', 'b', 'c'], ['b', 'x', 'a'])).toEqual(['removed', 'added'])
+  expect(kinds(noise, ['a', 'b', 'c'], ['b', 'a'])).toEqual(['removed'])
+  expect(noise.paths()).toMatchObject([{ kinds: ['order'], class: 'order' }])
+})
+
+test('another order is noise only where samples disagree about it', () => {
+  const noise = learnNoise([[text({ id: 1, a: [1, 2], b: [1, 2] }), text({ id: 2, a: [2, 1], b: [1, 2] })]])
+  const found = createDiffer({ order: 'reported' }).values(
+    { id: 1, a: [1, 2], b: [1, 2], c: [1, 2] },
+    { id: 3, a: [2, 1], b: [2, 1], c: [2, 1] },
+  )
+  const { kept } = separateNoise(found, { learned: noise })
+  expect(kept.map(({ kind, path }) => `${kind} ${path.join('.')}`)).toEqual(['order b', 'order c'])
+})
+
+test('random values that occur again in another place of their list are not another order', () => {
+  const noise = learnNoise([[text([4, 8, 9]), text([1, 2, 3])]])
+  expect(kinds(noise, [3, 5, 1], [5, 2, 3])).toEqual([])
+  const items = learnNoise([
+    [
+      text([
+        { v: 1, n: 'x', m: 'p' },
+        { v: 2, n: 'y', m: 'p' },
+      ]),
+      text([
+        { v: 5, n: 'x', m: 'p' },
+        { v: 6, n: 'y', m: 'p' },
+      ]),
+    ],
+  ])
+  expect(
+    kinds(
+      items,
+      [
+        { v: 1, n: 'x' },
+        { v: 2, n: 'y' },
+      ],
+      [
+        { v: 2, n: 'y' },
+        { v: 1, n: 'x' },
+      ],
+    ),
+  ).toEqual(['order'])
+})
+
+test('a random subset has no members that were never seen, if each was seen twice', () => {
+  const noise = new LearnedNoise()
+  noise.learn(...SUBSETS)
+  expect(kinds(noise, ['a', 'b', 'c'], ['a', 'c'])).toEqual([])
+  expect(kinds(noise, ['a', 'b'], ['a', 'b', 'c'])).toEqual([])
+  expect(kinds(noise, ['a', 'b'], ['a', 'b', 'x'])).toEqual(['added'])
+})
+
+test('notifications of one method that come and go do not hide a missing one of another method', () => {
+  const log = { method: 'message', params: { level: 'info', data: 'x' } }
+  const noise = learnNoise([
+    [text([progress(1), progress(4), progress(9), log]), text([progress(1), progress(9), log])],
+  ])
+  expect(kinds(noise, [progress(1), progress(9), log], [progress(1), progress(5), progress(9), log])).toEqual(
+    [],
+  )
+  expect(kinds(noise, [progress(1), progress(9), log], [progress(1), progress(9)])).toEqual(['removed'])
+})
+
+test('a text that lost its format is never noise', () => {
+  const noise = learnNoise([[text({ t: '{"id":1}' }), text({ t: '{"id":2}' })]])
+  expect(judged(noise, { t: '{"id":1}' }, { t: '{"id":7}' })).toEqual([])
+  expect(judged(noise, { t: '{"id":1}' }, { t: '{"id":7' })).toEqual(['t'])
+})
+
+test('noise at one leaf never hides a change at another, in any format', () => {
+  const value = fc.stringMatching(/^[a-z]{1,8}$/)
+  const noisy = fc.uniqueArray(fc.uuid(), { minLength: 4, maxLength: 4 })
+  for (const write of Object.values(WRITERS))
+    fc.assert(
+      fc.property(value, value, noisy, (one, other, [first = '', second = '', third = '', fourth = '']) => {
+        const noise = learnNoise([
+          [text({ t: write(first, one) }), text({ t: write(second, one) })],
+          [text({ t: write(first, one) }), text({ t: write(third, one) })],
+        ])
+        expect(judged(noise, { t: write(first, one) }, { t: write(third, one) })).toEqual([])
+        expect(judged(noise, { t: write(first, one) }, { t: write(fourth, `${other}Z`) })).not.toEqual([])
+      }),
+      cases(12),
+    )
+})
+
+const WRITERS: Readonly<Record<string, (noise: string, value: string) => string>> = {
+  json: (noise, value) => text({ noise, value }),
+  jsonLines: (noise, value) => `${text({ noise })}\n${text({ value })}`,
+  xml: (noise, value) => `<r><req>${noise}</req><price>${value}</price></r>`,
+  fragment: (noise, value) => `see <b>${noise}</b><i>${value}</i>`,
+  csv: (noise, value) => `id,v\n${noise},${value}\n`,
+  table: (noise, value) => `|id|v|\n|-|-|\n|${noise}|${value}|`,
+  url: (noise, value) => `https://host/${value}?nonce=${noise}`,
+  urlInProse: (noise, value) => `see https://host/${value}?nonce=${noise} now`,
+  cut: (noise, value) => `{"noise":"${noise}","value":"${value}"`,
+  prose: (noise, value) => `Request ${noise}: the price is ${value}.`,
+}
+
+function wrap(value: unknown): string {
+  return text({ v: value, n: 1 })
+}
+
+function progress(n: number): object {
+  return { method: 'progress', params: { progress: n, total: 9 } }
+}
+
+function kinds(noise: LearnedNoise, expected: unknown, actual: unknown): readonly string[] {
+  const found = createDiffer({ order: 'reported' }).values(expected, actual)
+  return separateNoise(found, { learned: noise }).kept.map(({ kind }) => kind)
+}
 
 test('a name alone never makes a difference noise', () => {
   expect(judged(learnNoise([]), { timestamp: 1, id: 'a' }, { timestamp: 2, id: 'b' })).toEqual([

@@ -19,7 +19,9 @@ export interface NoiseContext {
   readonly isLiveValue?: IsLiveValue
   readonly clock?: SessionTimes
   /** Differences that were seen between responses of the same server to the same request. */
-  readonly learned?: { readonly explains: (difference: Difference) => boolean }
+  readonly learned?: {
+    readonly explains: (difference: Difference, context: Pick<NoiseContext, 'clock'>) => boolean
+  }
 }
 
 /** Tells if two values at a path differ only because the live server generated new values, such as ids. */

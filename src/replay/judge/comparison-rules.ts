@@ -77,19 +77,11 @@ export function ruleApplies({ appliesTo }: ValidationRule, judged: JudgedAnswer)
   }
 }
 
-/** `kept` compares the order of lists, `free` does not. */
-export interface RuleDiffers {
-  readonly kept: Differ
-  readonly free: Differ
-}
-
-export function createRuleDiffers(kind: RuleComparison, judging: JudgeOptions): RuleDiffers {
+/** Another order of a list is a difference of the list. */
+export function createRuleDiffer(kind: RuleComparison, judging: JudgeOptions): Differ {
   const options = { ...diffOptions(judging), ...modeOf(kind) }
   const fields = new Set<unknown>(judging.ignoreFields)
-  return {
-    kept: withoutFields(createDiffer({ ...options, order: 'kept' }), fields),
-    free: withoutFields(createDiffer({ ...options, order: 'free' }), fields),
-  }
+  return withoutFields(createDiffer({ ...options, order: 'reported' }), fields)
 }
 
 function withoutFields(differ: Differ, fields: ReadonlySet<unknown>): Differ {

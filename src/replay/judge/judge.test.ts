@@ -75,6 +75,18 @@ test.each<[string, RuleComparison, object, readonly string[]]>([
   expect(findings.map(({ path }) => path)).toEqual(paths)
 })
 
+test('another order of a list is found beside another value', async () => {
+  const { findings } = await judged({ ...RECORDED, id: 8, tags: ['b', 'a'] })
+  expect(findings).toMatchObject([
+    { layer: 'values', path: 'result.structuredContent.id' },
+    {
+      layer: 'order',
+      message: 'the same items come in another order',
+      path: 'result.structuredContent.tags',
+    },
+  ])
+})
+
 test('custom: a function says what is wrong, or nothing', async () => {
   const kind: RuleComparison = { kind: 'custom', check: ({ tool }) => `${tool} is wrong` }
   expect((await judged(RECORDED_DIFFERENTLY, { validation: [ruleOf({ kind })] })).findings).toMatchObject([

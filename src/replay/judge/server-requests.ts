@@ -1,6 +1,6 @@
 import type { Notification, Request } from '../../protocol/message.ts'
 import { type Judge, type JudgedAnswer, serverMessagesIn } from './judge.ts'
-import { createRuleDiffers, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
+import { createRuleDiffer, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
 import { differenceFinding } from './values.ts'
@@ -20,11 +20,11 @@ interface ServerRequestJudgeOptions {
  */
 export class ServerRequestJudge implements Judge {
   readonly #options: ServerRequestJudgeOptions
-  readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
+  readonly #differ: ReturnType<typeof createRuleDiffer>
 
   constructor(options: ServerRequestJudgeOptions) {
     this.#options = options
-    this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
+    this.#differ = createRuleDiffer(EXACT_RULE.kind, options.judging)
   }
 
   judge({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {

@@ -5,7 +5,7 @@ import { type LiveNotifications, RESOURCE_UPDATED, SERVER_GRACE } from '../sessi
 import type { Peer } from '../session/peer.ts'
 import { hasFailed, type ReplayStep, NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
-import { type JudgeOptions, createRuleDiffers, EXACT_RULE } from './comparison-rules.ts'
+import { type JudgeOptions, createRuleDiffer, EXACT_RULE } from './comparison-rules.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
@@ -124,12 +124,12 @@ interface UpdatesToJudge {
  */
 class ResourceUpdatesJudge {
   readonly #options: ResourceUpdatesJudgeOptions
-  readonly #differ: ReturnType<typeof createRuleDiffers>['kept']
+  readonly #differ: ReturnType<typeof createRuleDiffer>
   readonly #links = new Map<string, LinkUpdates>()
 
   constructor(options: ResourceUpdatesJudgeOptions) {
     this.#options = options
-    this.#differ = createRuleDiffers(EXACT_RULE.kind, options.judging).kept
+    this.#differ = createRuleDiffer(EXACT_RULE.kind, options.judging)
   }
 
   /** Waits a moment for late updates, but only if another resource was updated instead. */

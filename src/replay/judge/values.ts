@@ -4,10 +4,9 @@ import { formatPath } from '../../json/path.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import type { IsLiveValue, SessionTimes } from '../../diff/noise/noise-kind.ts'
 import {
-  createRuleDiffers,
+  createRuleDiffer,
   EXACT_RULE,
   ruleApplies,
-  type RuleDiffers,
   type FailureAction,
   type JudgeOptions,
   type ValidationRule,
@@ -29,7 +28,7 @@ export class ValuesJudge implements Judge {
   readonly #options: ValuesJudgeOptions
   readonly #rules: readonly ValidationRule[]
   readonly #hasCustom: boolean
-  readonly #differs = new Map<ValidationRule, RuleDiffers>()
+  readonly #differs = new Map<ValidationRule, Differ>()
 
   constructor(options: ValuesJudgeOptions) {
     this.#options = options
@@ -66,22 +65,15 @@ export class ValuesJudge implements Judge {
     const expected = judged.turn.response === undefined ? undefined : outcomeText(judged.turn.response.text)
     const actual = judged.end.kind === 'answered' ? outcomeText(liveTextIn(judged, judged.end)) : undefined
     if (expected === undefined || actual === undefined) return []
-    const { kept, free } = this.#differsOf(rule)
+    const differ = this.#differOf(rule)
     const method = methodOfTurn(judged.turn)
-    const differences = this.#withoutNoise(kept, expected, actual, method)
-    if (differences.length === 0) return []
-    const changed = this.#withoutNoise(free, expected, actual, method)
-    return changed.length === 0 ? [orderFinding(differences)] : changed.map(differenceFinding)
-  }
-
-  #withoutNoise(differ: Differ, expected: string, actual: string, method: string): readonly Difference[] {
     const { isLiveValue, clock } = this.#options
     const differences = differ.texts(expected, actual).filter((each) => !isIdentityDifference(each, method))
-    return separateNoise(differences, { differ, isLiveValue, clock }).kept
+    return separateNoise(differences, { differ, isLiveValue, clock }).kept.map(differenceFinding)
   }
 
-  #differsOf(rule: ValidationRule): RuleDiffers {
-    const known = this.#differs.get(rule) ?? createRuleDiffers(rule.kind, this.#options.judging)
+  #differOf(rule: ValidationRule): Differ {
+    const known = this.#differs.get(rule) ?? createRuleDiffer(rule.kind, this.#options.judging)
     this.#differs.set(rule, known)
     return known
   }
@@ -112,6 +104,14 @@ function customFinding({ name }: ValidationRule, wrong: string | undefined): rea
 
 export function differenceFinding(difference: Difference): StepFinding {
   const { path, kind } = difference
+  if (kind === 'order')
+    return {
+      layer: 'order',
+      level: 'error',
+      message: 'the same items come in another order',
+      path: formatPath(path),
+      difference,
+    }
   return {
     layer: 'values',
     level: 'error',
@@ -144,20 +144,9 @@ function describePart(text: string): string {
   return JSON.stringify(truncateText(text, LONGEST_SHOWN))
 }
 
-const DIFFERENCE_WORDS: Readonly<Record<Exclude<Difference['kind'], 'format'>, string>> = {
+const DIFFERENCE_WORDS: Readonly<Record<Exclude<Difference['kind'], 'format' | 'order'>, string>> = {
   added: 'is new',
   removed: 'is missing',
   changed: 'has another value',
   type: 'has another type',
-  order: 'has the same items in another order',
-}
-
-function orderFinding(differences: readonly Difference[]): StepFinding {
-  const at = differences[0]?.path.slice(0, -1) ?? []
-  return {
-    layer: 'order',
-    level: 'error',
-    message: 'the same items come in another order',
-    path: formatPath(at),
-  }
 }

@@ -1,0 +1,65 @@
+import { areStrings, type ClassKind } from './value-class.ts'
+
+/** Words and ids with a fixed prefix, and characters of one alphabet after it. */
+export const identifier: ClassKind = {
+  name: 'id',
+  infer: (values) => {
+    if (!areStrings(values) || !values.every((value) => ID.test(value))) return undefined
+    const prefix = commonPrefix(values)
+    const rests = values.map((value) => value.slice(prefix.length))
+    const alphabet = alphabetOf(rests)
+    if (alphabet === undefined) return undefined
+    const lengths = rests.map(({ length }) => length)
+    const [least, most] = [Math.min(...lengths), Math.max(...lengths)]
+    const [shortest, longest] = least === most ? [least, most] : [Math.min(1, least), most * 2 + 2]
+    return {
+      text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
+      accepts: (value) => {
+        if (typeof value !== 'string' || !value.startsWith(prefix)) return false
+        const rest = value.slice(prefix.length)
+        return rest.length >= shortest && rest.length <= longest && alphabet.pattern.test(rest)
+      },
+    }
+  },
+}
+
+const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u
+
+/** Ends at a separator, because random characters may begin alike. */
+function commonPrefix(values: readonly string[]): string {
+  const [first = '', ...others] = values
+  let end = 0
+  while (end < first.length && others.every((other) => other[end] === first[end])) end++
+  const cut = Math.max(
+    ...['-', '_', '.', ':', '/', '='].map((separator) => first.lastIndexOf(separator, end - 1)),
+  )
+  return end === 0 || cut >= end ? '' : first.slice(0, cut + 1)
+}
+
+interface Alphabet {
+  readonly name: string
+  readonly pattern: RegExp
+}
+
+const ALPHABETS: readonly Alphabet[] = [
+  { name: '0-9', pattern: /^[0-9]*$/ },
+  { name: '0-9a-f', pattern: /^[0-9a-f]*$/ },
+  { name: '0-9A-F', pattern: /^[0-9A-F]*$/ },
+  { name: 'a-z', pattern: /^[a-z]*$/ },
+  { name: 'a-z0-9', pattern: /^[a-z0-9]*$/ },
+  { name: 'A-Z0-9', pattern: /^[A-Z0-9]*$/ },
+  { name: 'letters and digits', pattern: /^[\p{L}\p{N}]*$/u },
+  { name: 'letters, digits, - and _', pattern: /^[\p{L}\p{N}_-]*$/u },
+  { name: 'letters, digits and punctuation', pattern: /^[\p{L}\p{N}_.:/+=~-]*$/u },
+]
+
+// With fewer characters, an id of a large alphabet may look like one of a small alphabet.
+const FEWEST_CHARACTERS = 20
+
+function alphabetOf(rests: readonly string[]): Alphabet | undefined {
+  const at = ALPHABETS.findIndex(({ pattern }) => rests.every((rest) => pattern.test(rest)))
+  if (at < 0) return undefined
+  const isSure = rests.join('').length >= FEWEST_CHARACTERS || ALPHABETS[at]?.name === 'a-z'
+  if (isSure) return ALPHABETS[at]
+  return ALPHABETS.slice(Math.max(at, 4)).find(({ pattern }) => rests.every((rest) => pattern.test(rest)))
+}

@@ -1,0 +1,147 @@
+import { longestCommonSubsequence } from '../../align.ts'
+import { proseTokens } from '../../formats/prose.ts'
+import {
+  areStrings,
+  type ClassContext,
+  type ClassKind,
+  type InferClass,
+  type ValueClass,
+} from './value-class.ts'
+
+/** Texts with fixed parts, and a class of its own for each gap between them. */
+export const template: ClassKind = {
+  name: 'text',
+  infer: (values, inferPart) => {
+    if (!areStrings(values)) return undefined
+    const samples = values.map(proseTokens)
+    if (samples.some(({ length }) => length > MOST_TOKENS)) return undefined
+    const fixed = fixedTokens(samples)
+    if (!fixed.some((token) => /\S/.test(token))) return undefined
+    const gaps = samples.map((tokens) => gapsIn(tokens, fixed))
+    if (gaps.includes(undefined)) return undefined
+    const classes = Array.from({ length: fixed.length + 1 }, (_, at) => {
+      const parts = gaps.map((ofSample) => ofSample?.[at] ?? '')
+      return parts.every((part) => part === '') ? undefined : gapClass(parts, inferPart)
+    })
+    return {
+      text: `text ${JSON.stringify(templateText(fixed, classes))}`,
+      accepts: (value, context) =>
+        typeof value === 'string' && fitsTemplate(proseTokens(value), { fixed, classes, context }),
+    }
+  },
+}
+
+const MOST_TOKENS = 20_000
+
+/** Any text of about the size of the samples. */
+export const anyText: ClassKind = {
+  name: 'any text',
+  infer: (values) => {
+    if (!areStrings(values)) return undefined
+    const lengths = values.map(({ length }) => length)
+    const [least, most] = [Math.floor(Math.min(...lengths) / 10), Math.max(...lengths) * 10 + 20]
+    const hasLines = values.some((value) => value.includes('\n'))
+    const hasSpaces = values.some((value) => /\s/.test(value))
+    return {
+      text: 'any text',
+      accepts: (value) =>
+        typeof value === 'string' &&
+        value.length >= Math.max(least, Math.min(...lengths, 1)) &&
+        value.length <= most &&
+        (hasLines || !value.includes('\n')) &&
+        (hasSpaces || !/\s/.test(value)),
+    }
+  },
+}
+
+/** A gap may be empty if it was in a sample. */
+function gapClass(parts: readonly string[], inferPart: InferClass): ValueClass {
+  const filled = parts.filter((part) => part !== '')
+  const ofFilled = inferPart(filled)
+  if (filled.length === parts.length) return ofFilled
+  return {
+    text: `${ofFilled.text} or nothing`,
+    accepts: (value, context) => value === '' || ofFilled.accepts(value, context),
+  }
+}
+
+/**
+ * The tokens that all samples have in common, in order. If the samples have different numbers of tokens, spaces and punctuation between two gaps
+ * are part of the gap, because they are common to all texts.
+ */
+function fixedTokens(samples: readonly (readonly string[])[]): readonly string[] {
+  const [first = [], ...others] = samples
+  const common = others.reduce<readonly string[]>(
+    (tokens, other) => longestCommonSubsequence(tokens, other).map(({ expected }) => tokens[expected] ?? ''),
+    first,
+  )
+  if (samples.every(({ length }) => length === first.length)) return common
+  const gaps = samples.map((tokens) => gapsIn(tokens, common))
+  const isGap = (at: number): boolean => gaps.some((ofSample) => (ofSample?.[at] ?? '') !== '')
+  return common.filter((token, at) => /[\p{L}\p{N}\n]/u.test(token) || !isGap(at) || !isGap(at + 1))
+}
+
+/** The texts before, between and after the fixed tokens. Returns `undefined` if a fixed token is missing. */
+function gapsIn(tokens: readonly string[], fixed: readonly string[]): readonly string[] | undefined {
+  const common = longestCommonSubsequence(fixed, tokens)
+  if (common.length !== fixed.length) return undefined
+  const ends = [...common.map(({ actual }) => actual), tokens.length]
+  return ends.map((end, at) => tokens.slice(at === 0 ? 0 : (ends[at - 1] ?? 0) + 1, end).join(''))
+}
+
+interface Template {
+  readonly fixed: readonly string[]
+  /** One before each fixed token and one after the last; `undefined` where nothing may stand. */
+  readonly classes: readonly (ValueClass | undefined)[]
+  readonly context: ClassContext
+}
+
+const MOST_STEPS = 50_000
+
+/** Tries the places of each fixed token in order, because a gap may contain the token that follows it. */
+function fitsTemplate(tokens: readonly string[], { fixed, classes, context }: Template): boolean {
+  let steps = 0
+  const fitsGap = (at: number, from: number, to: number): boolean => {
+    const gap = classes[at]
+    if (gap === undefined) return from === to
+    return gap.accepts(tokens.slice(from, to).join(''), context)
+  }
+  /** Positions to return to: which fixed token was placed, where the gap before it began, and where it was placed. */
+  const placed: { readonly from: number; at: number }[] = []
+  let from = 0
+  let next = 0
+  for (;;) {
+    if (++steps > MOST_STEPS) return false
+    const index = placed.length
+    if (index === fixed.length && fitsGap(index, from, tokens.length)) return true
+    const isOpen = classes[index] !== undefined
+    let at =
+      index === fixed.length
+        ? -1
+        : placeOf(fixed[index], next, isOpen ? tokens.length : Math.min(from + 1, tokens.length))
+    while (at >= 0 && !fitsGap(index, from, at)) {
+      if (++steps > MOST_STEPS) return false
+      at = isOpen ? placeOf(fixed[index], at + 1, tokens.length) : -1
+    }
+    if (at >= 0) {
+      placed.push({ from, at })
+      from = at + 1
+      next = from
+      continue
+    }
+    const last = placed.pop()
+    if (last === undefined) return false
+    from = last.from
+    next = last.at + 1
+  }
+
+  function placeOf(token: string | undefined, start: number, end: number): number {
+    for (let at = start; at < end; at++) if (tokens[at] === token) return at
+    return -1
+  }
+}
+
+function templateText(fixed: readonly string[], classes: readonly (ValueClass | undefined)[]): string {
+  const gap = (at: number): string => (classes[at] === undefined ? '' : `<${classes[at].text}>`)
+  return `${fixed.map((token, at) => `${gap(at)}${token}`).join('')}${gap(fixed.length)}`.slice(0, 200)
+}

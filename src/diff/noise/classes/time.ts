@@ -1,0 +1,65 @@
+import type { ClassContext, ClassKind } from './value-class.ts'
+
+/** Times of the same form. The live time is near the live session or near the samples. */
+export const time: ClassKind = {
+  name: 'time',
+  infer: (values) => {
+    const times = values.map(readTime)
+    const [first] = times
+    if (first === undefined || times.some((one) => one?.form !== first.form)) return undefined
+    const known = times.flatMap((one) => (one === undefined || Number.isNaN(one.at) ? [] : [one.at]))
+    const [from, to] = [Math.min(...known), Math.max(...known)]
+    return {
+      text: `time (${first.form})`,
+      accepts: (value, context) => {
+        const read = readTime(value)
+        if (read === undefined || read.form !== first.form) return false
+        return context.isRecorded || Number.isNaN(read.at) || isNear(read.at, { from, to }, context)
+      },
+    }
+  },
+}
+
+interface ReadTime {
+  /** The text with a `0` for every digit. */
+  readonly form: string
+  /** In milliseconds since 1970; `NaN` for a time of day. */
+  readonly at: number
+}
+
+const TIME =
+  /^(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?|[A-Z][a-z]{2},? (?:\d{1,2} [A-Z][a-z]{2}|[A-Z][a-z]{2} \d{1,2}) \d{4}(?: \d\d:\d\d:\d\d(?: GMT.*)?)?|\d{1,2}\/\d{1,2}\/\d{4})$/
+
+function readTime(value: unknown): ReadTime | undefined {
+  if (typeof value === 'number') return readEpoch(value)
+  if (typeof value !== 'string') return undefined
+  if (/^1\d{9}(?:\d{3})?$/.test(value)) return readEpoch(Number(value))
+  if (value.length > 80 || !TIME.test(value)) return undefined
+  // The digits of a fraction vary, because some servers drop zeros at its end.
+  const form = value
+    .replace(/[.,]\d{1,9}(?=Z|[+-]|$)/, '')
+    .replaceAll(/\d/g, '0')
+    .replaceAll(/[A-Z][a-z]{2}\b/g, 'Xxx')
+  return { form, at: Date.parse(value.replace(',', value.includes('T') ? '.' : ',')) }
+}
+
+function readEpoch(value: number): ReadTime | undefined {
+  if (!Number.isInteger(value)) return undefined
+  if (value >= 1e9 && value < 4e9) return { form: 'seconds since 1970', at: value * 1000 }
+  return value >= 1e12 && value < 4e12 ? { form: 'milliseconds since 1970', at: value } : undefined
+}
+
+const MINUTE = 60_000
+const YEAR = 366 * 24 * 60 * MINUTE
+
+/** If the clock of the session is not known, samples may be old, so only times that are years away are rejected. */
+function isNear(
+  at: number,
+  samples: { readonly from: number; readonly to: number },
+  { clock }: ClassContext,
+): boolean {
+  const slack = (clock === undefined ? 3 * YEAR : 10 * MINUTE) + 10 * (samples.to - samples.from)
+  if (at >= samples.from - slack && at <= samples.to + slack) return true
+  const live = clock?.live()
+  return live !== undefined && at >= live.from - 2 * MINUTE && at <= live.to + 2 * MINUTE
+}

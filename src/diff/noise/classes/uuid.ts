@@ -1,0 +1,22 @@
+import { areStrings, type ClassKind } from './value-class.ts'
+
+/** UUIDs of one version, in upper or lower case as seen. */
+export const uuid: ClassKind = {
+  name: 'uuid',
+  infer: (values) => {
+    if (!areStrings(values) || !values.every((value) => UUID.test(value))) return undefined
+    const kinds = new Set(values.map(kindOf))
+    return {
+      text: 'uuid',
+      accepts: (value) => typeof value === 'string' && UUID.test(value) && kinds.has(kindOf(value)),
+    }
+  },
+}
+
+const UUID =
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
+
+/** The version. The nil UUID is a kind of its own, because it stands for a missing value. */
+function kindOf(text: string): string {
+  return /^[0-]*$/.test(text) ? 'nil' : (text[14] ?? '')
+}
