@@ -47,7 +47,13 @@ test.each([
     ],
   ],
   ['is-error', ['describe is-error result.isError the tool failed']],
-  ['order', ['get_order order result.content[0].text.order.tags the same items come in another order']],
+  [
+    'order',
+    [
+      'get_order order result.content[0].text.order.tags the same items come in another order',
+      'get_order order result.structuredContent.order.tags the same items come in another order',
+    ],
+  ],
   ['progress', ['get_order order  progress no longer comes before the answer']],
   [
     'rename',

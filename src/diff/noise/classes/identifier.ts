@@ -25,11 +25,16 @@ export const identifier: ClassKind = {
 
 const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u
 
-/** Ends at a separator, because random characters may begin alike. */
+/** Ends at a separator, because random characters may begin alike, and before a digit, because a part with digits may be random too. */
 function commonPrefix(values: readonly string[]): string {
   const [first = '', ...others] = values
   let end = 0
-  while (end < first.length && others.every((other) => other[end] === first[end])) end++
+  while (
+    end < first.length &&
+    !/\d/.test(first[end] ?? '') &&
+    others.every((other) => other[end] === first[end])
+  )
+    end++
   const cut = Math.max(
     ...['-', '_', '.', ':', '/', '='].map((separator) => first.lastIndexOf(separator, end - 1)),
   )
