@@ -195,7 +195,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const { started } = tape.header
   const context = createSendContext(options, { part, plan, values, early, started: Date.parse(started) })
   const judges = createJudges({ options, part, plan, peer, identity, tools, values, started, now })
-  const unsolicited = new UnsolicitedMessages({ options, plan, peer, judges })
+  const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
   const totals = new RunTotals()
   const report = (step: ReplayStep, sent?: SentMessage): void => {
     monitor.stepEnded(step)
@@ -220,13 +220,13 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
       monitor.stepStarted(planned.index)
       const { sent, step } = await sendAndJudge(planned, context, (message) => judgeMessage(message, judges))
       const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
-      if (!unsolicited.defer(whole, sent)) report(whole, sent)
+      if (!unsolicited.defer(whole)) report(whole, sent)
       if (hasFailed(whole)) applyErrorPolicy(options)
     },
     skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
     release: () => peer.release(),
   })
-  for (const { step, sent } of await unsolicited.finish()) report(step, sent)
+  for (const step of await unsolicited.finish()) report(step)
   return { plan, values, bindings, totals }
 }
 

@@ -124,7 +124,6 @@ function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {
     sent: shown(step.sent),
     answer: shown(step.answer),
     recordedAnswer: shown(step.recordedAnswer),
-    ...(step.notifications !== undefined && { notifications: shown(step.notifications) }),
     findings: step.findings.map((finding) => redactFinding(finding, screen)),
   }
 }

@@ -54,24 +54,6 @@ export class ValuesJudge implements Judge {
     return this.#rules.length === 0 ? EXACT_RULE_NAMES : this.rulesFor(judged).map(({ name }) => name)
   }
 
-  /** Compares two JSON texts that come with an answer by the same rules as the answer. */
-  compareTexts(judged: JudgedAnswer, expected: string, actual: string): readonly StepFinding[] {
-    if (expected === actual) return NO_FINDINGS
-    const rules = this.rulesFor(judged).filter((rule) => !isCustom(rule))
-    return (rules.length === 0 ? [EXACT_RULE] : rules).flatMap((rule) => {
-      const effect = EFFECTS[rule.onFailure]
-      if (effect === undefined) return []
-      return this.#compare(judged, rule, [expected, actual]).map((finding) => ({ ...finding, ...effect }))
-    })
-  }
-
-  /** The differences between two values that are not noise. The rules of the user apply to answers only. */
-  differences(expected: unknown, actual: unknown): readonly Difference[] {
-    const { isLiveValue, clock } = this.#options
-    const differ = this.#differOf(EXACT_RULE)
-    return separateNoise(differ.values(expected, actual), { differ, isLiveValue, clock }).kept
-  }
-
   #withEffect(judged: JudgedAnswer, rule: ValidationRule): readonly StepFinding[] {
     const effect = EFFECTS[rule.onFailure]
     if (effect === undefined) return []
@@ -82,16 +64,7 @@ export class ValuesJudge implements Judge {
     if (rule.kind.kind === 'custom') return customFinding(rule, rule.kind.check(judged))
     const expected = judged.turn.response === undefined ? undefined : outcomeText(judged.turn.response.text)
     const actual = judged.end.kind === 'answered' ? outcomeText(liveTextIn(judged, judged.end)) : undefined
-    return expected === undefined || actual === undefined
-      ? []
-      : this.#compare(judged, rule, [expected, actual])
-  }
-
-  #compare(
-    judged: JudgedAnswer,
-    rule: ValidationRule,
-    [expected, actual]: readonly [string, string],
-  ): readonly StepFinding[] {
+    if (expected === undefined || actual === undefined) return []
     const differ = this.#differOf(rule)
     const method = methodOfTurn(judged.turn)
     const { isLiveValue, clock } = this.#options

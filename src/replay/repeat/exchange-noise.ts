@@ -6,7 +6,6 @@ import { calledTool, type Id } from '../../protocol/message.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { outcomeText } from '../judge/judge.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
-import { completeObservation } from '../steps/observed-notifications.ts'
 import type { Layer, ReplayStep, StepFinding } from '../steps/step.ts'
 import type { RestoredRun } from '../values/tape-equalities.ts'
 
@@ -39,10 +38,8 @@ export class ExchangeNoise {
       for (let position = 0; position < first.steps.length; position++) {
         if ([first, other].every(({ steps }) => steps.changedAt(position) === undefined)) continue
         const [one, two] = [first.steps.at(position), other.steps.at(position)]
-        if (one === undefined || two === undefined) continue
-        this.#learnNotifications(one, two)
-        if (![one, two].some(isOfOtherKind))
-          this.#learn(one, outcomeOf(first.answerOf(one)), outcomeOf(other.answerOf(two)))
+        if (one === undefined || two === undefined || [one, two].some(isOfOtherKind)) continue
+        this.#learn(one, first.answerOf(one), other.answerOf(two))
       }
   }
 
@@ -59,7 +56,7 @@ export class ExchangeNoise {
         ...(response.item !== undefined && { item: response.item }),
       })
       const request = { frame, recordedId: message.id, method: message.method, tool: calledTool(message) }
-      this.#learn(request, outcomeOf(response.text), outcomeOf(other?.text))
+      this.#learn(request, response.text, other?.text)
     }
   }
 
@@ -99,30 +96,18 @@ export class ExchangeNoise {
     }))
   }
 
-  /** Learns from what the server sent besides the answer. */
-  #learnNotifications(request: ReplayStep, other: ReplayStep): void {
-    const one = completeObservation(request.notifications)
-    const two = completeObservation(other.notifications)
-    this.#learn(request, one, two)
-    this.#learn(request, two, one) // a message that is new in one run is missing in the other
-  }
-
   #learn(request: ExchangeRequest, one: string | undefined, other: string | undefined): void {
     if (one === undefined || other === undefined || one === other) return
+    if (parseJson(one) === undefined || parseJson(other) === undefined) return
     const { frame, recordedId, method, tool } = request
     const key = requestKey(request)
     const known = this.#noises.get(key) ?? {
       request: { frame, recordedId, method, tool },
       noise: new LearnedNoise(),
     }
-    known.noise.learn(one, other)
+    known.noise.learn(outcomeText(one) ?? '', outcomeText(other) ?? '')
     this.#noises.set(key, known)
   }
-}
-
-/** Returns `undefined` if the text is not a response. */
-function outcomeOf(text: string | undefined): string | undefined {
-  return text === undefined || parseJson(text) === undefined ? undefined : outcomeText(text)
 }
 
 function requestKey({

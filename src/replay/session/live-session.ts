@@ -44,8 +44,6 @@ export class LiveSession {
   #isReleased = false
   /** True after the first answer of the server. */
   #hasStarted = false
-  /** True after the first answer to a recorded request. */
-  #hasAnswered = false
   #lastId = 0
   #calls = 0
   readonly notifications: LiveNotifications = new LiveNotifications()
@@ -109,11 +107,6 @@ export class LiveSession {
     this.#link?.send(text, message)
   }
 
-  /** True if each request has a stream of its own, so that other messages need a stream that is opened for them. */
-  get hasStreams(): boolean {
-    return this.#link?.abort !== undefined
-  }
-
   /** Aborts a request on a link that has a stream for each request. Returns false on other links. */
   abort(id: Id): boolean {
     return this.#link?.abort?.(idKey(id)) ?? false
@@ -140,13 +133,8 @@ export class LiveSession {
   #dispatch(message: Message | undefined, text: string): void {
     if (message?.kind === 'response') return this.#answer(message, text)
     if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#handleInvalid(text)
-    const call = this.#callFor(message)
-    if (message.kind === 'notification' && !isProgressOf(call, message)) {
-      const { method, params } = message
-      this.notifications.keep({ method, params, isEarly: isOwnCall(call), isAtStart: !this.#hasAnswered })
-    }
     this.notifications.add(message)
-    call?.addMessage({ message, text, at: this.#options.now() })
+    this.#callFor(message)?.addMessage({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message)
   }
 
@@ -192,7 +180,6 @@ export class LiveSession {
     this.#open.delete(call)
     if (call.token !== undefined) this.#byToken.delete(call.token) // later messages with its token belong to no call
     this.#deadlines.remove(call)
-    this.#hasAnswered ||= !isOwnCall(call)
     call.end(end, this.#options.now())
     if (!this.#hasStarted && end.kind === 'answered') this.#start()
   }
@@ -218,18 +205,6 @@ export class LiveSession {
     for (const call of this.#open) this.#finish(call, end)
   }
 }
-
-/** Returns true if a message reports the progress of an open call. */
-function isProgressOf(call: LiveCall | undefined, { method }: Notification): boolean {
-  return method === 'notifications/progress' && call !== undefined && !call.isOver
-}
-
-/** Returns true for a request that Reelay sends to open a session. */
-function isOwnCall(call: LiveCall | undefined): boolean {
-  return call === undefined || (typeof call.id === 'string' && OWN_ID.test(call.id))
-}
-
-const OWN_ID = /^__(?:handshake|tools)_/
 
 /** Finds the open call that this text answers as recorded, without parsing the text. */
 function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {

@@ -18,12 +18,6 @@ export interface ReplayStep {
   readonly sent: string | undefined
   readonly answer: string | undefined
   readonly recordedAnswer: string | undefined
-  /**
-   * What the server sent besides the answer, as JSON text: an object with the members `notifications` and `lastProgress` for
-   * progress of the request, and `connection` for all notifications that belong to no request. Paths of findings begin with
-   * these names. `undefined` if the server sent nothing.
-   */
-  readonly notifications?: string | undefined
   /** Milliseconds from the start of the run. */
   readonly sentAt: number | undefined
   /** Milliseconds that the answer took, now and on the tape. */
@@ -100,16 +94,7 @@ export interface StepFinding {
 }
 
 /** The layers of findings, in the order in which they are judged. */
-export const LAYERS = [
-  'transport',
-  'json-rpc',
-  'is-error',
-  'schema',
-  'values',
-  'order',
-  'notifications',
-  'timing',
-] as const
+export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
 
 export type Layer = (typeof LAYERS)[number]
 
