@@ -1,15 +1,25 @@
 import { canonicalJson } from '../../json/canonical.ts'
 import { isObject } from '../../json/parse.ts'
-import { EVERY_ITEM, formatPath, omitPaths, type PathPattern, type PathSegment } from '../../json/path.ts'
+import { EVERY_ITEM, formatPath, type PathPattern, type PathSegment } from '../../json/path.ts'
 import { parseExactJson } from '../../json/exact-number.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../diff.ts'
 import { jsonTypeOf, type Difference, type JsonType } from '../difference.ts'
 import { parseText } from '../formats/index.ts'
+import { choiceClass } from './classes/choice.ts'
 import { inferClass } from './classes/index.ts'
 import type { ValueClass } from './classes/value-class.ts'
 import { noiseByDifference, type NoiseContext, type NoiseKind } from './noise-kind.ts'
+import { itemsOf, NoisePlaces, patternOf, patternText, type NoisePlace } from './noise-places.ts'
 
-/** A path at which responses of the same server differed. */
+/** A place at which responses of the same server differed, with the evidence. */
+export interface LearnedPlace extends NoisePlace {
+  /** The number of differences that were seen. */
+  readonly seen: number
+  /** The different values that were seen, in the order of the samples. */
+  readonly samples: readonly unknown[]
+}
+
+/** A path at which responses of the same server differed, for reports. */
 interface LearnedNoisePath {
   /** With `[*]` in place of an index if every item of the list varied. */
   readonly path: string
@@ -29,16 +39,13 @@ export const learnedDifferences: NoiseKind = noiseByDifference(
   (difference, context) => context.learned?.explains(difference, context) === true,
 )
 
-/**
- * Learns from repeated requests which values of a server vary, and what they have in common. Names are never used for guessing. A difference is
- * explained only if the same kind of difference was seen at its path, and both values fit the class of the samples.
- */
+/** Learns from repeated requests which values of a server vary, and what they have in common. Names are never used for guessing. */
 export class LearnedNoise {
-  readonly #places = new Map<string, NoisyPlace>()
+  readonly #places = new Map<string, SeenPlace>()
   readonly #samples = new Map<string, unknown>()
   readonly #differ: Differ
-  /** The places by pattern, if all items vary alike; made again after each lesson. */
-  #patterns: ReadonlyMap<string, NoisyPlace> | undefined
+  /** Made again after each lesson. */
+  #compiled: { readonly places: readonly LearnedPlace[]; readonly noise: NoisePlaces } | undefined
 
   constructor(options: DiffOptions = {}) {
     this.#differ = createDiffer({ order: 'reported', ...options })
@@ -51,34 +58,26 @@ export class LearnedNoise {
       this.#addSample(other)
       for (const difference of this.#differ.texts(one, other)) this.#add(difference, one, other)
     }
-    this.#patterns = undefined
+    this.#compiled = undefined
   }
 
   paths(): readonly LearnedNoisePath[] {
-    const patterns = this.#allPatterns()
-    const single = [...this.#places.values()].filter(({ path }) => !patterns.has(patternText(path)))
-    return [...single, ...patterns.values()].map((place) => ({
+    return this.places().map((place) => ({
       path: formatPath(place.path),
       kinds: [...place.kinds],
-      types: [...new Set(place.presentValues().map(jsonTypeOf))],
+      types: [...new Set(place.samples.map(jsonTypeOf))],
       seen: place.seen,
-      class: this.#describe(place),
+      class: describePlace(place),
     }))
   }
 
-  explains(difference: Difference, { clock }: Pick<NoiseContext, 'clock'> = {}): boolean {
-    const { kind, path } = difference
-    if (kind === 'order') return this.#explainsOrder(difference)
-    if (kind === 'format') return difference.format?.isDistinctive !== true && this.#hasSeen(path, ['format'])
-    const fits = (value: ValueClass): boolean =>
-      (!('expected' in difference) || value.accepts(difference.expected, { isRecorded: true, clock })) &&
-      (!('actual' in difference) || value.accepts(difference.actual, { isRecorded: false, clock }))
-    const isOfItem = typeof path.at(-1) === 'number'
-    const key = kind === 'changed' || kind === 'type' || !isOfItem ? path : itemsOf(path.slice(0, -1))
-    const kinds = SIMILAR_KINDS[kind]
-    const known = this.#find(key).filter((place) => kinds.some((one) => place.kinds.has(one)))
-    if (known.some((place) => this.#classesOf(place).some(fits))) return true
-    return kind === 'changed' && this.#classesAround(path).some(fits)
+  /** What was learned. If all items of a list vary alike, they are one place. */
+  places(): readonly LearnedPlace[] {
+    return this.#compile().places
+  }
+
+  explains(difference: Difference, context: Pick<NoiseContext, 'clock'> = {}): boolean {
+    return this.#compile().noise.explains(difference, context)
   }
 
   #addSample(text: string): void {
@@ -100,117 +99,40 @@ export class LearnedNoise {
     }
   }
 
-  #placeAt(path: PathPattern): NoisyPlace {
+  #placeAt(path: PathPattern): SeenPlace {
     const key = formatPath(path)
-    const known = this.#places.get(key) ?? new NoisyPlace(path, this.#samples)
+    const known = this.#places.get(key) ?? new SeenPlace(path, this.#samples)
     this.#places.set(key, known)
     return known
   }
 
-  #hasSeen(path: PathPattern, kinds: readonly Difference['kind'][]): boolean {
-    return this.#find(path).some((place) => kinds.some((kind) => place.kinds.has(kind)))
-  }
-
-  /** The places that a difference at a path may be explained by: the path itself, and items of the same list if all of them vary or have no order. */
-  #find(path: PathPattern): readonly NoisyPlace[] {
-    const own = this.#places.get(formatPath(path))
-    if (own !== undefined) return [own]
-    const pattern = patternText(path)
-    const all = this.#allPatterns().get(pattern)
-    if (all !== undefined) return [all]
-    if (!path.some((segment, at) => typeof segment === 'number' && this.#hasFreeItems(path.slice(0, at))))
-      return []
-    return [...this.#places.values()].filter((place) => patternText(place.path) === pattern)
-  }
-
-  /** Returns true if the items of a list come and go or change their order, so that an index does not identify an item. */
-  #hasFreeItems(list: PathPattern): boolean {
-    return (
-      this.#places.get(formatPath(list))?.kinds.has('order') === true ||
-      this.#places.has(formatPath(itemsOf(list)))
-    )
+  #compile(): { readonly places: readonly LearnedPlace[]; readonly noise: NoisePlaces } {
+    if (this.#compiled === undefined) {
+      const patterns = this.#allPatterns()
+      const single = [...this.#places.values()].filter((place) => !isInPattern(place, patterns))
+      const places = [...single, ...patterns.values()].map((place) => new CompiledPlace(place, this.#samples))
+      this.#compiled = { places, noise: new NoisePlaces(places) }
+    }
+    return this.#compiled
   }
 
   /** Places of which every item of the lists on their path varied. At least two items are needed. */
-  #allPatterns(): ReadonlyMap<string, NoisyPlace> {
-    if (this.#patterns !== undefined) return this.#patterns
-    const groups = new Map<string, NoisyPlace[]>()
+  #allPatterns(): ReadonlyMap<string, SeenPlace> {
+    const groups = new Map<string, SeenPlace[]>()
     for (const place of this.#places.values()) {
       if (!place.path.some((segment) => typeof segment === 'number')) continue
       const key = patternText(place.path)
       groups.set(key, [...(groups.get(key) ?? []), place])
     }
-    const patterns = new Map<string, NoisyPlace>()
+    const patterns = new Map<string, SeenPlace>()
     for (const [key, places] of groups) {
       const [first] = places
       if (first === undefined || places.length < 2) continue
       const sample = this.#samples.get(first.reference ?? '')
       if (valuesAt(sample, patternOf(first.path)).length <= places.length)
-        patterns.set(key, NoisyPlace.merge(patternOf(first.path), places, this.#samples))
+        patterns.set(key, SeenPlace.merge(patternOf(first.path), places, this.#samples))
     }
-    this.#patterns = patterns
     return patterns
-  }
-
-  #classesOf(place: NoisyPlace): readonly ValueClass[] {
-    return place.items.length > 0 ? this.#itemClasses(place) : [place.valueClass()]
-  }
-
-  /** The classes of items that come and go. If each item of the list was seen in two samples, no others are expected. */
-  #itemClasses(place: NoisyPlace): readonly ValueClass[] {
-    const lists = [...this.#samples.values()].map((sample) =>
-      valuesAt(sample, place.path.slice(0, -1)).flat(),
-    )
-    const seenIn = new Map<string, number>()
-    for (const items of lists)
-      for (const item of new Set(items.map(canonicalJson))) seenIn.set(item, (seenIn.get(item) ?? 0) + 1)
-    if (lists.length >= FEWEST_FOR_CLOSED && [...seenIn.values()].every((samples) => samples > 1))
-      return [{ text: `some of ${seenIn.size} items`, accepts: (value) => seenIn.has(canonicalJson(value)) }]
-    const clusters = new Map<string, unknown[]>()
-    for (const item of place.items) {
-      const key = clusterKey(item)
-      clusters.set(key, [...(clusters.get(key) ?? []), item])
-    }
-    return Array.from(clusters.values(), (items) => inferClass(items))
-  }
-
-  /** The classes of a member of values that come and go or change their type as a whole. */
-  #classesAround(path: PathPattern): readonly ValueClass[] {
-    for (let end = path.length - 1; end > 0; end--) {
-      const around = path.slice(0, end)
-      const ofItem = typeof around.at(-1) === 'number' ? this.#find(itemsOf(around.slice(0, -1))) : []
-      const classes = [...this.#find(around), ...ofItem].flatMap((place) => this.#classesOf(place))
-      const inside = classes.flatMap((one) => classInside(one, path.slice(end)) ?? [])
-      if (inside.length > 0) return inside
-    }
-    return []
-  }
-
-  /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
-  #explainsOrder({ path, expected, actual }: Difference): boolean {
-    if (this.#hasSeen(path, ['order'])) return true
-    const inItems = [...this.#places.values()].flatMap((place) => {
-      const isInside = patternText(place.path.slice(0, path.length)) === patternText(path)
-      return isInside && place.path.length > path.length && place.items.length === 0
-        ? [place.path.slice(path.length + 1)]
-        : []
-    })
-    if (inItems.length === 0 || !Array.isArray(expected) || !Array.isArray(actual)) return false
-    if (inItems.some(({ length }) => length === 0)) return true
-    const [ours, theirs] = [expected, actual].map((items) =>
-      items.map((item: unknown) => canonicalJson(omitPaths(item, inItems))),
-    )
-    const isCommon = new Set(ours?.filter((item) => theirs?.includes(item)))
-    const [one, other] = [ours, theirs].map((items) => items?.filter((item) => isCommon.has(item)).join('\n'))
-    return one === other
-  }
-
-  #describe(place: NoisyPlace): string {
-    if (place.kinds.has('order')) return 'order'
-    const classes = this.#classesOf(place).map(({ text }) => text)
-    const isPresence = place.kinds.has('added') || place.kinds.has('removed')
-    const prefix = place.items.length > 0 ? 'subset: ' : isPresence ? 'present or not: ' : ''
-    return `${prefix}${classes.join(' or ')}`
   }
 }
 
@@ -219,18 +141,18 @@ const ABSENT: unique symbol = Symbol('absent')
 // With fewer samples, it is by chance that each item was seen twice.
 const FEWEST_FOR_CLOSED = 4
 
-/** The kinds of differences that mean the same noise: what is sometimes missing is sometimes new. */
-const SIMILAR_KINDS: Readonly<
-  Record<Exclude<Difference['kind'], 'order' | 'format'>, readonly Difference['kind'][]>
-> = {
-  added: ['added', 'removed'],
-  removed: ['added', 'removed'],
-  changed: ['changed', 'type'],
-  type: ['type'],
+/** A single item is judged by the class of all items if this class says as much as its own. */
+function isInPattern(place: SeenPlace, patterns: ReadonlyMap<string, SeenPlace>): boolean {
+  const pattern = patterns.get(patternText(place.path))
+  if (pattern === undefined) return false
+  const [own, all] = [place, pattern].map((one) => inferClass(one.presentValues()).written.is)
+  return own === all && SIMPLE_CLASSES.has(own ?? '')
 }
 
+const SIMPLE_CLASSES: ReadonlySet<string> = new Set(['uuid', 'time', 'counter', 'number', 'id', 'choice'])
+
 /** What was seen at one path. */
-class NoisyPlace {
+class SeenPlace {
   readonly path: PathPattern
   readonly kinds = new Set<Difference['kind']>()
   /** The value in each sample that differed, by the text of the sample. */
@@ -241,8 +163,7 @@ class NoisyPlace {
   /** The sample that the others were compared with. */
   reference: string | undefined
   readonly #samples: ReadonlyMap<string, unknown>
-  #class: { readonly samples: number; readonly value: ValueClass } | undefined
-  #merged: readonly NoisyPlace[] = []
+  #merged: readonly SeenPlace[] = []
 
   constructor(path: PathPattern, samples: ReadonlyMap<string, unknown>) {
     this.path = path
@@ -251,10 +172,10 @@ class NoisyPlace {
 
   static merge(
     path: PathPattern,
-    places: readonly NoisyPlace[],
+    places: readonly SeenPlace[],
     samples: ReadonlyMap<string, unknown>,
-  ): NoisyPlace {
-    const merged = new NoisyPlace(path, samples)
+  ): SeenPlace {
+    const merged = new SeenPlace(path, samples)
     merged.#merged = places
     for (const place of places) {
       for (const kind of place.kinds) merged.kinds.add(kind)
@@ -273,24 +194,57 @@ class NoisyPlace {
     )
     return this.values.size === 0 ? this.items : all.filter((value) => value !== ABSENT)
   }
+}
 
-  valueClass(): ValueClass {
-    const samples = this.#samples.size
-    if (this.#class?.samples !== samples) this.#class = { samples, value: inferClass(this.presentValues()) }
-    return this.#class.value
+/** A place with its classes, which are inferred when they are needed. */
+class CompiledPlace implements LearnedPlace {
+  readonly path: PathPattern
+  readonly kinds: ReadonlySet<Difference['kind']>
+  readonly seen: number
+  readonly #place: SeenPlace
+  readonly #samples: ReadonlyMap<string, unknown>
+  #classes: readonly ValueClass[] | undefined
+
+  constructor(place: SeenPlace, samples: ReadonlyMap<string, unknown>) {
+    this.path = place.path
+    this.kinds = place.kinds
+    this.seen = place.seen
+    this.#place = place
+    this.#samples = samples
+  }
+
+  get samples(): readonly unknown[] {
+    return [...new Map(this.#place.presentValues().map((value) => [canonicalJson(value), value])).values()]
+  }
+
+  get classes(): readonly ValueClass[] {
+    this.#classes ??=
+      this.#place.items.length > 0 ? this.#itemClasses() : [inferClass(this.#place.presentValues())]
+    return this.#classes
+  }
+
+  /** The classes of items that come and go. If each item of the list was seen in two samples, no others are expected. */
+  #itemClasses(): readonly ValueClass[] {
+    const lists = [...this.#samples.values()].map((sample) => valuesAt(sample, this.path.slice(0, -1)).flat())
+    const seenIn = new Map<string, number>()
+    for (const items of lists)
+      for (const item of new Set(items.map(canonicalJson))) seenIn.set(item, (seenIn.get(item) ?? 0) + 1)
+    if (lists.length >= FEWEST_FOR_CLOSED && [...seenIn.values()].every((samples) => samples > 1))
+      return [choiceClass(new Set(seenIn.keys()))]
+    const clusters = new Map<string, unknown[]>()
+    for (const item of this.#place.items) {
+      const key = clusterKey(item)
+      clusters.set(key, [...(clusters.get(key) ?? []), item])
+    }
+    return Array.from(clusters.values(), (items) => inferClass(items))
   }
 }
 
-function itemsOf(list: PathPattern): PathPattern {
-  return [...list, EVERY_ITEM]
-}
-
-function patternOf(path: PathPattern): PathPattern {
-  return path.map((segment) => (typeof segment === 'number' ? EVERY_ITEM : segment))
-}
-
-function patternText(path: PathPattern): string {
-  return formatPath(patternOf(path))
+function describePlace({ path, kinds, classes }: NoisePlace): string {
+  if (kinds.has('order')) return 'order'
+  const isPresence = kinds.has('added') || kinds.has('removed')
+  const prefix = !isPresence ? '' : path.at(-1) === EVERY_ITEM ? 'subset: ' : 'present or not: '
+  return `${prefix}${classes.map(({ text }) => text).join(' or ')}`
 }
 
 /** The values at a path that may lead into structured texts. */
@@ -317,11 +271,4 @@ function clusterKey(item: unknown): string {
   if (!isObject(item)) return jsonTypeOf(item)
   const kinds = ['method', 'type', 'kind', 'role', 'level', 'event'].map((name) => item[name])
   return canonicalJson([Object.keys(item).toSorted(), kinds])
-}
-
-function classInside(value: ValueClass, path: PathPattern): ValueClass | undefined {
-  return path.reduce<ValueClass | undefined>(
-    (inside, segment) => (segment === EVERY_ITEM ? undefined : inside?.child?.(segment)),
-    value,
-  )
 }

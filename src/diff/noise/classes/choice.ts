@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../json/canonical.ts'
-import type { ClassKind } from './value-class.ts'
+import { parseJson } from '../../../json/parse.ts'
+import type { ClassKind, ValueClass } from './value-class.ts'
 
 /** Few values that recur. Each was seen at least twice, so others are not expected. */
 export const choice: ClassKind = {
@@ -11,12 +12,21 @@ export const choice: ClassKind = {
     if (values.some((value) => typeof value === 'string' && /\d/.test(value))) return undefined
     const areAll = values.every((value) => typeof value === 'boolean')
     if (!areAll && (seen.size < 2 || [...seen.values()].some((times) => times < 2))) return undefined
-    const names = [...seen.keys()]
-    return {
-      text: areAll ? 'true or false' : `one of ${names.slice(0, MOST_NAMED).join(', ')}`,
-      accepts: (value) => (areAll ? typeof value === 'boolean' : seen.has(canonicalJson(value))),
-    }
+    return choiceClass(new Set(areAll ? ['true', 'false'] : seen.keys()))
   },
+  read: (written) => choiceClass(new Set(written.values('values').map(canonicalJson))),
+}
+
+/** One of these values, each in canonical form. */
+export function choiceClass(values: ReadonlySet<string>): ValueClass {
+  const names = [...values].slice(0, MOST_NAMED)
+  const more = values.size > MOST_NAMED ? ` and ${values.size - MOST_NAMED} others` : ''
+  const isBoolean = values.size === 2 && values.has('true') && values.has('false')
+  return {
+    text: isBoolean ? 'true or false' : `one of ${names.join(', ')}${more}`,
+    written: { is: 'choice', values: Array.from(values, (value) => parseJson(value)) },
+    accepts: (value) => values.has(canonicalJson(value)),
+  }
 }
 
 const MOST_NAMED = 5

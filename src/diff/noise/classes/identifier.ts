@@ -1,4 +1,4 @@
-import { areStrings, type ClassKind } from './value-class.ts'
+import { areStrings, type ClassKind, type ValueClass } from './value-class.ts'
 
 /** Words and ids with a fixed prefix, and characters of one alphabet after it. */
 export const identifier: ClassKind = {
@@ -10,17 +10,43 @@ export const identifier: ClassKind = {
     const alphabet = alphabetOf(rests)
     if (alphabet === undefined) return undefined
     const lengths = rests.map(({ length }) => length)
-    const [least, most] = [Math.min(...lengths), Math.max(...lengths)]
-    const [shortest, longest] = least === most ? [least, most] : [Math.min(1, least), most * 2 + 2]
-    return {
-      text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
-      accepts: (value) => {
-        if (typeof value !== 'string' || !value.startsWith(prefix)) return false
-        const rest = value.slice(prefix.length)
-        return rest.length >= shortest && rest.length <= longest && alphabet.pattern.test(rest)
-      },
-    }
+    return idClass({ prefix, alphabet, least: Math.min(...lengths), most: Math.max(...lengths) })
   },
+  read: (written) => {
+    const name = written.text('alphabet')
+    const alphabet = ALPHABETS.find((one) => one.name === name)
+    if (alphabet === undefined)
+      throw written.invalid('alphabet', `is not one of ${ALPHABETS.map((one) => one.name).join('; ')}`)
+    const prefix = written.has('prefix') ? written.text('prefix') : ''
+    return idClass({ prefix, alphabet, least: written.number('shortest'), most: written.number('longest') })
+  },
+}
+
+interface IdShape {
+  readonly prefix: string
+  readonly alphabet: Alphabet
+  /** The fewest and the most characters after the prefix in the samples. */
+  readonly least: number
+  readonly most: number
+}
+
+function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
+  const [shortest, longest] = least === most ? [least, most] : [Math.min(1, least), most * 2 + 2]
+  return {
+    text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
+    written: {
+      is: 'id',
+      ...(prefix !== '' && { prefix }),
+      alphabet: alphabet.name,
+      shortest: least,
+      longest: most,
+    },
+    accepts: (value) => {
+      if (typeof value !== 'string' || !value.startsWith(prefix)) return false
+      const rest = value.slice(prefix.length)
+      return rest.length >= shortest && rest.length <= longest && alphabet.pattern.test(rest)
+    },
+  }
 }
 
 const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u

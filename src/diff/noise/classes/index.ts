@@ -1,10 +1,13 @@
-import { jsonTypeOf } from '../../difference.ts'
+import { isObject } from '../../../json/parse.ts'
+import type { JsonPath } from '../../../json/path.ts'
+import { jsonTypeOf, type JsonType } from '../../difference.ts'
 import { choice } from './choice.ts'
+import { readMembers } from './class-reader.ts'
 import { constant } from './constant.ts'
 import { identifier } from './identifier.ts'
 import { counter, number } from './number.ts'
 import { list, object } from './structure.ts'
-import { anyText, template } from './text.ts'
+import { anyText, optionalText, template } from './text.ts'
 import { time } from './time.ts'
 import { uuid } from './uuid.ts'
 import type { ClassKind, ValueClass } from './value-class.ts'
@@ -31,11 +34,7 @@ export function inferClass(values: readonly unknown[]): ValueClass {
     Array.from(types, (type) => [type, inferOfType(values.filter((value) => jsonTypeOf(value) === type))]),
   )
   const [first] = classes.values()
-  if (first !== undefined && classes.size === 1) return first
-  return {
-    text: Array.from(classes.values(), ({ text }) => text).join(', or '),
-    accepts: (value, context) => classes.get(jsonTypeOf(value))?.accepts(value, context) === true,
-  }
+  return first !== undefined && classes.size === 1 ? first : classByType(classes)
 }
 
 function inferOfType(values: readonly unknown[]): ValueClass {
@@ -49,4 +48,55 @@ function inferOfType(values: readonly unknown[]): ValueClass {
   return NOTHING
 }
 
-const NOTHING: ValueClass = { text: 'nothing', accepts: () => false }
+const NOTHING: ValueClass = { text: 'nothing', written: { is: 'nothing' }, accepts: () => false }
+
+/** Values of several JSON types, each with its class. */
+const byType: ClassKind = {
+  name: 'by type',
+  infer: () => undefined,
+  read: (written) => classByType(written.members('types')),
+}
+
+function classByType(classes: ReadonlyMap<string, ValueClass>): ValueClass {
+  const types = classes as ReadonlyMap<JsonType, ValueClass>
+  return {
+    text: Array.from(classes.values(), ({ text }) => text).join(', or '),
+    written: {
+      is: byType.name,
+      types: Object.fromEntries(Array.from(classes, ([type, one]) => [type, one.written])),
+    },
+    accepts: (value, context) => types.get(jsonTypeOf(value))?.accepts(value, context) === true,
+  }
+}
+
+/** Any value at all. It is never learned: only people accept it. */
+export const ANY_CLASS: ValueClass = {
+  text: 'anything',
+  written: { is: 'any' },
+  accepts: () => true,
+  child: () => ANY_CLASS,
+}
+
+const anything: ClassKind = { name: 'any', infer: () => undefined, read: () => ANY_CLASS }
+const nothing: ClassKind = { name: 'nothing', infer: () => undefined, read: () => NOTHING }
+
+const WRITTEN_KINDS: ReadonlyMap<string, ClassKind> = new Map(
+  [...CLASS_KINDS, optionalText, byType, anything, nothing].map((kind) => [kind.name, kind]),
+)
+
+/** Makes a class from its written form, which may come from anybody. `invalid` makes the error for a wrong place. */
+export function readClass(
+  value: unknown,
+  invalid: (path: JsonPath, why: string) => Error,
+  path: JsonPath = [],
+): ValueClass {
+  if (path.length > MAX_DEPTH) throw invalid(path, 'is nested too deeply')
+  if (!isObject(value)) throw invalid(path, 'is not a class such as { is: uuid, versions: ["4"] }')
+  const kind = WRITTEN_KINDS.get(String(value['is']))
+  if (kind === undefined)
+    throw invalid([...path, 'is'], `is not one of ${[...WRITTEN_KINDS.keys()].join(', ')}`)
+  const readPart = (part: unknown, at: JsonPath): ValueClass => readClass(part, invalid, at)
+  return readMembers(value, { path, readPart, invalid }, kind.read)
+}
+
+const MAX_DEPTH = 100

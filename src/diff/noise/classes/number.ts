@@ -1,5 +1,5 @@
 import { ExactNumber } from '../../../json/exact-number.ts'
-import type { ClassKind } from './value-class.ts'
+import type { ClassKind, ValueClass } from './value-class.ts'
 
 /** Integers that grew in each of many samples. */
 export const counter: ClassKind = {
@@ -10,17 +10,31 @@ export const counter: ClassKind = {
     const grows = read.every((one, at) => at === 0 || one.value > (read[at - 1]?.value ?? Infinity))
     const isText = typeof values[0] === 'string'
     if (!grows || values.some((value) => (typeof value === 'string') !== isText)) return undefined
-    const [first, last] = [read[0]?.value ?? 0, read.at(-1)?.value ?? 0]
-    const range = wideRange([first, last])
-    return {
-      text: `counter from ${first}`,
-      accepts: (value, { isRecorded }) => {
-        const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
-        if (one === undefined || !isInteger(one)) return false
-        return isRecorded ? one.value <= last : one.value >= first && one.value <= range.to
-      },
-    }
+    return counterClass({ from: read[0]?.value ?? 0, to: read.at(-1)?.value ?? 0, isText })
   },
+  read: (written) =>
+    counterClass({ from: written.number('from'), to: written.number('to'), isText: written.flag('text') }),
+}
+
+/** The numbers that were seen. */
+interface SeenNumbers {
+  readonly from: number
+  readonly to: number
+  /** The numbers are strings. */
+  readonly isText: boolean
+}
+
+function counterClass({ from: first, to: last, isText }: SeenNumbers): ValueClass {
+  const range = wideRange([first, last])
+  return {
+    text: `counter from ${first}`,
+    written: { is: 'counter', from: first, to: last, ...(isText && { text: true }) },
+    accepts: (value, { isRecorded }) => {
+      const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
+      if (one === undefined || !isInteger(one)) return false
+      return isRecorded ? one.value <= last : one.value >= first && one.value <= range.to
+    },
+  }
 }
 
 // Fewer random numbers often grow by chance.
@@ -35,17 +49,34 @@ export const number: ClassKind = {
     if (!read.every((one) => one !== undefined)) return undefined
     if (values.some((value) => (typeof value === 'string') !== isText)) return undefined
     const numbers = read.map(({ value }) => value)
-    const mustBeInteger = read.every(isInteger)
-    const { from, to } = wideRange(numbers)
-    return {
-      text: `${mustBeInteger ? 'integer' : 'number'} from ${Math.min(...numbers)} to ${Math.max(...numbers)}`,
-      accepts: (value) => {
-        const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
-        if (one === undefined || (mustBeInteger && !isInteger(one))) return false
-        return one.value >= from && one.value <= to
-      },
-    }
+    const seen = { from: Math.min(...numbers), to: Math.max(...numbers), isText }
+    return numberClass(seen, read.every(isInteger))
   },
+  read: (written) =>
+    numberClass(
+      { from: written.number('from'), to: written.number('to'), isText: written.flag('text') },
+      written.flag('integer'),
+    ),
+}
+
+function numberClass(seen: SeenNumbers, mustBeInteger: boolean): ValueClass {
+  const { isText } = seen
+  const { from, to } = wideRange([seen.from, seen.to])
+  return {
+    text: `${mustBeInteger ? 'integer' : 'number'} from ${seen.from} to ${seen.to}`,
+    written: {
+      is: 'number',
+      from: seen.from,
+      to: seen.to,
+      ...(mustBeInteger && { integer: true }),
+      ...(isText && { text: true }),
+    },
+    accepts: (value) => {
+      const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
+      if (one === undefined || (mustBeInteger && !isInteger(one))) return false
+      return one.value >= from && one.value <= to
+    },
+  }
 }
 
 interface ReadNumber {

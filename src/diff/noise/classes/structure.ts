@@ -15,15 +15,30 @@ export const object: ClassKind = {
       members.set(name, inferPart(present.map((value) => value[name])))
       if (present.length === values.length) required.add(name)
     }
-    return {
-      text: `object with ${names.join(', ')}`,
-      accepts: (value, context) =>
-        isPlainObject(value) &&
-        Object.keys(value).every((name) => members.get(name)?.accepts(value[name], context) === true) &&
-        [...required].every((name) => Object.hasOwn(value, name)),
-      child: (segment) => (typeof segment === 'string' ? members.get(segment) : undefined),
-    }
+    return objectClass(members, required)
   },
+  read: (written) => {
+    const members = written.members('members')
+    const optional = new Set(written.has('optional') ? written.texts('optional') : [])
+    return objectClass(members, new Set([...members.keys()].filter((name) => !optional.has(name))))
+  },
+}
+
+function objectClass(members: ReadonlyMap<string, ValueClass>, required: ReadonlySet<string>): ValueClass {
+  const optional = [...members.keys()].filter((name) => !required.has(name))
+  return {
+    text: `object with ${[...members.keys()].join(', ')}`,
+    written: {
+      is: 'object',
+      members: Object.fromEntries(Array.from(members, ([name, one]) => [name, one.written])),
+      ...(optional.length > 0 && { optional }),
+    },
+    accepts: (value, context) =>
+      isPlainObject(value) &&
+      Object.keys(value).every((name) => members.get(name)?.accepts(value[name], context) === true) &&
+      [...required].every((name) => Object.hasOwn(value, name)),
+    child: (segment) => (typeof segment === 'string' ? members.get(segment) : undefined),
+  }
 }
 
 /** Lists whose items have the same class. */
@@ -32,16 +47,25 @@ export const list: ClassKind = {
   infer: (values, inferPart) => {
     if (!values.every(Array.isArray)) return undefined
     const items: readonly unknown[] = values.flat()
-    if (items.length === 0)
-      return { text: 'empty list', accepts: (value) => Array.isArray(value) && value.length === 0 }
-    const ofItem = inferPart(items)
-    return {
-      text: `list of ${ofItem.text}`,
-      accepts: (value, context) =>
-        Array.isArray(value) && value.every((item) => ofItem.accepts(item, context)),
-      child: (segment) => (typeof segment === 'number' ? ofItem : undefined),
-    }
+    return listClass(items.length === 0 ? undefined : inferPart(items))
   },
+  read: (written) => listClass(written.has('items') ? written.part('items') : undefined),
+}
+
+/** Without a class of items, the list is empty. */
+function listClass(ofItem: ValueClass | undefined): ValueClass {
+  if (ofItem === undefined)
+    return {
+      text: 'empty list',
+      written: { is: 'list' },
+      accepts: (value) => Array.isArray(value) && value.length === 0,
+    }
+  return {
+    text: `list of ${ofItem.text}`,
+    written: { is: 'list', items: ofItem.written },
+    accepts: (value, context) => Array.isArray(value) && value.every((item) => ofItem.accepts(item, context)),
+    child: (segment) => (typeof segment === 'number' ? ofItem : undefined),
+  }
 }
 
 function isPlainObject(value: unknown): value is JsonObject {

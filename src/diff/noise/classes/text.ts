@@ -4,6 +4,7 @@ import {
   areStrings,
   type ClassContext,
   type ClassKind,
+  type ClassReader,
   type InferClass,
   type ValueClass,
 } from './value-class.ts'
@@ -23,12 +24,65 @@ export const template: ClassKind = {
       const parts = gaps.map((ofSample) => ofSample?.[at] ?? '')
       return parts.every((part) => part === '') ? undefined : gapClass(parts, inferPart)
     })
-    return {
-      text: `text ${JSON.stringify(templateText(fixed, classes))}`,
-      accepts: (value, context) =>
-        typeof value === 'string' && fitsTemplate(proseTokens(value), { fixed, classes, context }),
-    }
+    return templateClass(fixed, classes)
   },
+  read: readTemplate,
+}
+
+function templateClass(fixed: readonly string[], classes: readonly (ValueClass | undefined)[]): ValueClass {
+  return {
+    text: `text ${JSON.stringify(templateText(fixed, classes))}`,
+    written: { is: 'text', parts: writtenParts(fixed, classes) },
+    accepts: (value, context) =>
+      typeof value === 'string' && fitsTemplate(proseTokens(value), { fixed, classes, context }),
+  }
+}
+
+/** Fixed parts as strings, and classes between them. Tokens that would be cut in another way when they are read are a list. */
+function writtenParts(
+  fixed: readonly string[],
+  classes: readonly (ValueClass | undefined)[],
+): readonly unknown[] {
+  const parts: unknown[] = []
+  let run: string[] = []
+  const endRun = (): void => {
+    const text = run.join('')
+    if (run.length > 0) parts.push(proseTokens(text).join('\0') === run.join('\0') ? text : run)
+    run = []
+  }
+  for (const [at, gap] of classes.entries()) {
+    if (gap !== undefined) {
+      endRun()
+      parts.push(gap.written)
+    }
+    const token = fixed[at]
+    if (token !== undefined) run.push(token)
+  }
+  endRun()
+  return parts
+}
+
+function readTemplate(written: ClassReader): ValueClass {
+  const fixed: string[] = []
+  const classes: (ValueClass | undefined)[] = [undefined]
+  for (const part of written.parts('parts', fixedPart)) {
+    if ('written' in part) {
+      if (classes.at(-1) !== undefined)
+        throw written.invalid('parts', 'has two classes without a text between them')
+      classes[classes.length - 1] = part
+      continue
+    }
+    for (const token of part) {
+      fixed.push(token)
+      classes.push(undefined)
+    }
+  }
+  return templateClass(fixed, classes)
+}
+
+function fixedPart(part: unknown): readonly string[] | undefined {
+  if (typeof part === 'string') return proseTokens(part)
+  return Array.isArray(part) && areStrings(part) ? part : undefined
 }
 
 const MOST_TOKENS = 20_000
@@ -40,29 +94,68 @@ export const anyText: ClassKind = {
     if (!areStrings(values)) return undefined
     const lengths = values.map(({ length }) => length)
     const [least, most] = [Math.floor(Math.min(...lengths) / 10), Math.max(...lengths) * 10 + 20]
-    const hasLines = values.some((value) => value.includes('\n'))
-    const hasSpaces = values.some((value) => /\s/.test(value))
-    return {
-      text: 'any text',
-      accepts: (value) =>
-        typeof value === 'string' &&
-        value.length >= Math.max(least, Math.min(...lengths, 1)) &&
-        value.length <= most &&
-        (hasLines || !value.includes('\n')) &&
-        (hasSpaces || !/\s/.test(value)),
-    }
+    return anyTextClass({
+      shortest: Math.max(least, Math.min(...lengths, 1)),
+      longest: most,
+      hasLines: values.some((value) => value.includes('\n')),
+      hasSpaces: values.some((value) => /\s/.test(value)),
+    })
   },
+  read: (written) =>
+    anyTextClass({
+      shortest: written.number('shortest'),
+      longest: written.number('longest'),
+      hasLines: written.flag('lines'),
+      hasSpaces: written.flag('spaces'),
+    }),
+}
+
+interface TextShape {
+  readonly shortest: number
+  readonly longest: number
+  readonly hasLines: boolean
+  readonly hasSpaces: boolean
+}
+
+function anyTextClass({ shortest, longest, hasLines, hasSpaces }: TextShape): ValueClass {
+  return {
+    text: 'any text',
+    written: {
+      is: 'any text',
+      shortest,
+      longest,
+      ...(hasLines && { lines: true }),
+      ...(hasSpaces && { spaces: true }),
+    },
+    accepts: (value) =>
+      typeof value === 'string' &&
+      value.length >= shortest &&
+      value.length <= longest &&
+      (hasLines || !value.includes('\n')) &&
+      (hasSpaces || !/\s/.test(value)),
+  }
+}
+
+/** A part of a text that may be missing. Only gaps of a template have this class. */
+export const optionalText: ClassKind = {
+  name: 'optional',
+  infer: () => undefined,
+  read: (written) => optionalClass(written.part('class')),
+}
+
+function optionalClass(ofFilled: ValueClass): ValueClass {
+  return {
+    text: `${ofFilled.text} or nothing`,
+    written: { is: 'optional', class: ofFilled.written },
+    accepts: (value, context) => value === '' || ofFilled.accepts(value, context),
+  }
 }
 
 /** A gap may be empty if it was in a sample. */
 function gapClass(parts: readonly string[], inferPart: InferClass): ValueClass {
   const filled = parts.filter((part) => part !== '')
   const ofFilled = inferPart(filled)
-  if (filled.length === parts.length) return ofFilled
-  return {
-    text: `${ofFilled.text} or nothing`,
-    accepts: (value, context) => value === '' || ofFilled.accepts(value, context),
-  }
+  return filled.length === parts.length ? ofFilled : optionalClass(ofFilled)
 }
 
 /**

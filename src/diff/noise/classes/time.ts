@@ -1,4 +1,5 @@
-import type { ClassContext, ClassKind } from './value-class.ts'
+import type { TimeSpan } from '../noise-kind.ts'
+import type { ClassContext, ClassKind, ClassReader, ValueClass } from './value-class.ts'
 
 /** Times of the same form. The live time is near the live session or near the samples. */
 export const time: ClassKind = {
@@ -8,16 +9,37 @@ export const time: ClassKind = {
     const [first] = times
     if (first === undefined || times.some((one) => one?.form !== first.form)) return undefined
     const known = times.flatMap((one) => (one === undefined || Number.isNaN(one.at) ? [] : [one.at]))
-    const [from, to] = [Math.min(...known), Math.max(...known)]
-    return {
-      text: `time (${first.form})`,
-      accepts: (value, context) => {
-        const read = readTime(value)
-        if (read === undefined || read.form !== first.form) return false
-        return context.isRecorded || Number.isNaN(read.at) || isNear(read.at, { from, to }, context)
-      },
-    }
+    const samples = known.length === 0 ? undefined : { from: Math.min(...known), to: Math.max(...known) }
+    return timeClass(first.form, samples)
   },
+  read: (written) =>
+    timeClass(
+      written.text('form'),
+      written.has('from') ? { from: readMoment(written, 'from'), to: readMoment(written, 'to') } : undefined,
+    ),
+}
+
+/** The span of the samples is `undefined` for times of day, which do not name a moment. */
+function timeClass(form: string, samples: TimeSpan | undefined): ValueClass {
+  const moments = samples && {
+    from: new Date(samples.from).toISOString(),
+    to: new Date(samples.to).toISOString(),
+  }
+  return {
+    text: `time (${form})`,
+    written: { is: 'time', form, ...moments },
+    accepts: (value, context) => {
+      const read = readTime(value)
+      if (read === undefined || read.form !== form) return false
+      return context.isRecorded || Number.isNaN(read.at) || isNear(read.at, samples, context)
+    },
+  }
+}
+
+function readMoment(written: ClassReader, name: string): number {
+  const moment = Date.parse(written.text(name))
+  if (Number.isNaN(moment)) throw written.invalid(name, 'is not a point in time')
+  return moment
 }
 
 interface ReadTime {
@@ -53,13 +75,11 @@ const MINUTE = 60_000
 const YEAR = 366 * 24 * 60 * MINUTE
 
 /** If the clock of the session is not known, samples may be old, so only times that are years away are rejected. */
-function isNear(
-  at: number,
-  samples: { readonly from: number; readonly to: number },
-  { clock }: ClassContext,
-): boolean {
-  const slack = (clock === undefined ? 3 * YEAR : 10 * MINUTE) + 10 * (samples.to - samples.from)
-  if (at >= samples.from - slack && at <= samples.to + slack) return true
+function isNear(at: number, samples: TimeSpan | undefined, { clock }: ClassContext): boolean {
+  if (samples !== undefined) {
+    const slack = (clock === undefined ? 3 * YEAR : 10 * MINUTE) + 10 * (samples.to - samples.from)
+    if (at >= samples.from - slack && at <= samples.to + slack) return true
+  }
   const live = clock?.live()
   return live !== undefined && at >= live.from - 2 * MINUTE && at <= live.to + 2 * MINUTE
 }

@@ -1,16 +1,21 @@
-import { areStrings, type ClassKind } from './value-class.ts'
+import { areStrings, type ClassKind, type ValueClass } from './value-class.ts'
 
 /** UUIDs of one version, in upper or lower case as seen. */
 export const uuid: ClassKind = {
   name: 'uuid',
   infer: (values) => {
     if (!areStrings(values) || !values.every((value) => UUID.test(value))) return undefined
-    const kinds = new Set(values.map(kindOf))
-    return {
-      text: 'uuid',
-      accepts: (value) => typeof value === 'string' && UUID.test(value) && kinds.has(kindOf(value)),
-    }
+    return uuidClass(new Set(values.map(kindOf)))
   },
+  read: (written) => uuidClass(new Set(written.texts('versions'))),
+}
+
+function uuidClass(versions: ReadonlySet<string>): ValueClass {
+  return {
+    text: 'uuid',
+    written: { is: 'uuid', versions: [...versions].toSorted() },
+    accepts: (value) => typeof value === 'string' && UUID.test(value) && versions.has(kindOf(value)),
+  }
 }
 
 const UUID =

@@ -1,0 +1,161 @@
+import { canonicalJson } from '../../json/canonical.ts'
+import { EVERY_ITEM, formatPath, omitPaths, type PathPattern } from '../../json/path.ts'
+import type { Difference } from '../difference.ts'
+import { ANY_CLASS } from './classes/index.ts'
+import type { ValueClass } from './classes/value-class.ts'
+import type { NoiseContext } from './noise-kind.ts'
+
+/** A place at which responses of the same server differ, learned or read from a noise profile. */
+export interface NoisePlace {
+  /** With `[*]` in place of an index if every item of the list varies. Items that come and go are `list[*]`. */
+  readonly path: PathPattern
+  /** The kinds of differences that are noise here. */
+  readonly kinds: ReadonlySet<Difference['kind']>
+  /** A value is noise if it fits one of them. Another order needs none. */
+  readonly classes: readonly ValueClass[]
+}
+
+/**
+ * The noise in the responses to one request. A difference is explained only if the same kind of difference is noise at its path, and both
+ * values fit a class of the place.
+ */
+export class NoisePlaces {
+  readonly #places: readonly NoisePlace[]
+  readonly #byPath = new Map<string, NoisePlace[]>()
+
+  constructor(places: readonly NoisePlace[]) {
+    this.#places = places
+    for (const place of places) {
+      const key = formatPath(place.path)
+      this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), place])
+    }
+  }
+
+  explains(difference: Difference, context: Pick<NoiseContext, 'clock'> = {}): boolean {
+    return this.placeOf(difference, context) !== undefined
+  }
+
+  /** Returns the place whose noise explains a difference. */
+  placeOf(difference: Difference, { clock }: Pick<NoiseContext, 'clock'> = {}): NoisePlace | undefined {
+    const { kind, path } = difference
+    const accepted = this.#places.find((place) => isAnything(place) && covers(place.path, path))
+    if (accepted !== undefined) return accepted
+    if (kind === 'order') return this.#placeOfOrder(difference)
+    if (kind === 'format')
+      return difference.format?.isDistinctive === true ? undefined : this.#placeWith(path, ['format'])
+    const fits = (value: ValueClass): boolean =>
+      (!('expected' in difference) || value.accepts(difference.expected, { isRecorded: true, clock })) &&
+      (!('actual' in difference) || value.accepts(difference.actual, { isRecorded: false, clock }))
+    const isOfItem = typeof path.at(-1) === 'number'
+    const key = kind === 'changed' || kind === 'type' || !isOfItem ? path : itemsOf(path.slice(0, -1))
+    const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
+    const fitting = known.find(({ classes }) => classes.some(fits))
+    return fitting ?? (kind === 'changed' ? this.#placeAround(path, fits) : undefined)
+  }
+
+  #placeWith(path: PathPattern, kinds: readonly Difference['kind'][]): NoisePlace | undefined {
+    return this.#find(path).find((place) => kinds.some((kind) => place.kinds.has(kind)))
+  }
+
+  /** The places that a difference at a path may be explained by: the path itself, and items of the same list if all of them vary or have no order. */
+  #find(path: PathPattern): readonly NoisePlace[] {
+    const own = this.#byPath.get(formatPath(path))
+    if (own !== undefined) return own
+    const pattern = patternText(path)
+    const all = this.#byPath.get(pattern)
+    if (all !== undefined) return all
+    if (!path.some((segment, at) => typeof segment === 'number' && this.#hasFreeItems(path.slice(0, at))))
+      return []
+    return this.#places.filter((place) => patternText(place.path) === pattern)
+  }
+
+  /** Returns true if the items of a list come and go or change their order, so that an index does not identify an item. */
+  #hasFreeItems(list: PathPattern): boolean {
+    const hasOrder = this.#byPath.get(formatPath(list))?.some(({ kinds }) => kinds.has('order'))
+    return hasOrder === true || this.#byPath.get(formatPath(itemsOf(list)))?.some(isOfItems) === true
+  }
+
+  /** The place of values that come and go or change their type as a whole, if a member of them fits. */
+  #placeAround(path: PathPattern, fits: (value: ValueClass) => boolean): NoisePlace | undefined {
+    for (let end = path.length - 1; end > 0; end--) {
+      const around = path.slice(0, end)
+      const ofItem = typeof around.at(-1) === 'number' ? this.#find(itemsOf(around.slice(0, -1))) : []
+      const inside = [...this.#find(around), ...ofItem].flatMap((place) =>
+        place.classes.flatMap((one) => ({ place, value: classInside(one, path.slice(end)) })),
+      )
+      const known = inside.filter(({ value }) => value !== undefined)
+      if (known.length > 0) return known.find(({ value }) => value !== undefined && fits(value))?.place
+    }
+    return undefined
+  }
+
+  /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
+  #placeOfOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
+    const own = this.#placeWith(path, ['order'])
+    if (own !== undefined) return own
+    const inside = this.#places.filter(
+      (place) =>
+        place.path.length > path.length &&
+        !isOfItems(place) &&
+        patternText(place.path.slice(0, path.length)) === patternText(path),
+    )
+    const [first] = inside
+    if (first === undefined || !Array.isArray(expected) || !Array.isArray(actual)) return undefined
+    const inItems = inside.map((place) => place.path.slice(path.length + 1))
+    if (inItems.some(({ length }) => length === 0)) return first
+    const [ours, theirs] = [expected, actual].map((items) =>
+      items.map((item: unknown) => canonicalJson(omitPaths(item, inItems))),
+    )
+    const isCommon = new Set(ours?.filter((item) => theirs?.includes(item)))
+    const [one, other] = [ours, theirs].map((items) => items?.filter((item) => isCommon.has(item)).join('\n'))
+    return one === other ? first : undefined
+  }
+}
+
+/** The kinds of differences that mean the same noise: what is sometimes missing is sometimes new. */
+const SIMILAR_KINDS: Readonly<
+  Record<Exclude<Difference['kind'], 'order' | 'format'>, readonly Difference['kind'][]>
+> = {
+  added: ['added', 'removed'],
+  removed: ['added', 'removed'],
+  changed: ['changed', 'type'],
+  type: ['type'],
+}
+
+/** Returns true for items of a list that come and go. */
+function isOfItems({ path, kinds }: Pick<NoisePlace, 'path' | 'kinds'>): boolean {
+  return path.at(-1) === EVERY_ITEM && (kinds.has('added') || kinds.has('removed'))
+}
+
+function isAnything({ classes }: NoisePlace): boolean {
+  return classes.includes(ANY_CLASS)
+}
+
+/** Returns true if a path leads to a place or to something inside of it. */
+function covers(place: PathPattern, path: PathPattern): boolean {
+  return (
+    place.length <= path.length &&
+    place.every(
+      (segment, at) => segment === path[at] || (segment === EVERY_ITEM && typeof path[at] === 'number'),
+    )
+  )
+}
+
+export function itemsOf(list: PathPattern): PathPattern {
+  return [...list, EVERY_ITEM]
+}
+
+export function patternOf(path: PathPattern): PathPattern {
+  return path.map((segment) => (typeof segment === 'number' ? EVERY_ITEM : segment))
+}
+
+export function patternText(path: PathPattern): string {
+  return formatPath(patternOf(path))
+}
+
+function classInside(value: ValueClass, path: PathPattern): ValueClass | undefined {
+  return path.reduce<ValueClass | undefined>(
+    (inside, segment) => (segment === EVERY_ITEM ? undefined : inside?.child?.(segment)),
+    value,
+  )
+}
