@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -45,6 +46,7 @@ export async function build() {
   const compiled = runTool('typescript', ['-p', 'tsconfig.build.json'])
   if (compiled !== 0) return compiled
   await pack(program)
+  await packLibrary(join(root, 'dist'))
   const { writeOfficialSchemas } = await import('./official-schemas.mjs')
   const suite = join(root, 'node_modules', '@modelcontextprotocol', 'conformance')
   writeOfficialSchemas(suite, join(root, 'dist', 'schema'))
@@ -87,6 +89,37 @@ async function pack(program) {
   renameSync(packed, program)
   writeFileSync(join(program, 'package.json'), '{ "type": "commonjs" }\n')
   chmodSync(join(program, 'main.js'), 0o755)
+}
+
+/**
+ * What `import 'reelay'` loads: a few files instead of one for each module, and only the types that they show. Benchmarks and
+ * tests use the modules themselves, which the package leaves out.
+ */
+async function packLibrary(dist) {
+  const { rolldown } = await import('rolldown')
+  const bundle = await rolldown({
+    input: { index: join(dist, 'index.js'), auto: join(dist, 'auto', 'index.js') },
+    platform: 'node',
+    external: (name) => /^[^./]/.test(name), // dependencies and Node's own modules
+    checks: { ineffectiveDynamicImport: false }, // the program has other chunks
+  })
+  await bundle.write({ dir: join(dist, 'lib'), format: 'esm', chunkFileNames: '[name].js' })
+  for (const file of typesShownBy(['index.d.ts', join('auto', 'index.d.ts')], dist)) {
+    const target = join(dist, 'types', file)
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, readFileSync(join(dist, file), 'utf8').replace(/^\/\/# sourceMapping.*$/m, ''))
+  }
+}
+
+/** The declarations that can be reached from some of them. */
+function typesShownBy(files, folder) {
+  const found = new Set(files)
+  for (const file of found) {
+    const text = readFileSync(join(folder, file), 'utf8')
+    for (const [, name] of text.matchAll(/(?:from|import\()\s*['"](\.[^'"]+)\.ts['"]/g))
+      found.add(join(dirname(file), `${name}.d.ts`))
+  }
+  return found
 }
 
 const PROGRAM = 'reelay.js'

@@ -1,24 +1,33 @@
 import { basename, relative } from 'node:path'
 import { runDemo } from '../demo/run-demo.ts'
-import type { CommandDefinition } from './command.ts'
+import { runDemoServer } from '../demo/server.ts'
+import { defineCommand, type CommandDefinition } from './command.ts'
+import { switchOn } from './options/option-types.ts'
+import { option } from './options/option.ts'
+import { print } from './output/print.ts'
+import { reelayCommand } from './reelay-command.ts'
 import { abortOnSignals } from './signals.ts'
 
 const TIMEOUT_MS = 30_000
 
-export const demoCommand: CommandDefinition = {
+export const demoCommand: CommandDefinition = defineCommand<{ readonly server: true | undefined }>({
   name: 'demo',
   help: 'Watch a session being recorded and served, without any configuration',
-  options: {},
-  run: async () => {
-    const interrupted = abortOnSignals()
-    const signal = AbortSignal.any([interrupted, AbortSignal.timeout(TIMEOUT_MS)])
-    try {
-      await runDemo({ reelay: commandName(), tell: (line) => process.stdout.write(`${line}\n`), signal })
-    } catch (error) {
-      if (!interrupted.aborted) throw error
-      process.exitCode = interrupted.reason === 'SIGTERM' ? 143 : 130
-    }
+  options: {
+    server: option('--server', switchOn, 'Run only the MCP server of the demo, on stdin and stdout'),
   },
+  run: async (_, { server }) => (server === true ? runDemoServer() : showDemo()),
+})
+
+async function showDemo(): Promise<void> {
+  const interrupted = abortOnSignals()
+  const signal = AbortSignal.any([interrupted, AbortSignal.timeout(TIMEOUT_MS)])
+  try {
+    await runDemo({ reelay: commandName(), program: reelayCommand(), tell: printLine, signal })
+  } catch (error) {
+    if (!interrupted.aborted) throw error
+    process.exitCode = interrupted.reason === 'SIGTERM' ? 143 : 130
+  }
 }
 
 /** What the user would type: the name of the installed program, or its file in a clone. */
@@ -27,4 +36,8 @@ function commandName(): string {
   if (basename(started) !== 'main.js') return 'reelay'
   const near = relative(process.cwd(), started)
   return `node ${near.startsWith('..') ? started : near}`
+}
+
+function printLine(line: string): void {
+  print(`${line}\n`)
 }

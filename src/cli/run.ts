@@ -96,4 +96,4 @@ function readRunLabels({ tag = [], ...flags }: RunFlags): TapeLabels {
   return pickLabels({ ...flags, tags: Object.fromEntries(tag) })
 }
 
-const AUTO_MODULE = new URL('../auto/index.js', import.meta.url).href
+const AUTO_MODULE = new URL('../lib/auto.js', import.meta.url).href

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { ReelayError } from '../errors.ts'
 import { escapeControlCharsInJson } from '../text.ts'
@@ -7,6 +6,7 @@ import { WRAPPABLE_CLIENTS } from '../wrap/clients/index.ts'
 import { formatWrapResult, wrapExitCode, type WrapResult } from '../wrap/wrap-result.ts'
 import type { ServerSelection } from '../wrap/change-configs.ts'
 import type { RecorderProgram } from '../wrap/entries/command-entry.ts'
+import { reelayCommand } from './reelay-command.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { option, usageError, type OptionTable } from './options/option.ts'
 import { fileValue, switchOn, textValue } from './options/option-types.ts'
@@ -90,7 +90,8 @@ function wrapUsageError(message: string): ReelayError {
 
 /** Absolute paths, because a client that is started from a desktop has another PATH than a shell. */
 function thisProgram(): RecorderProgram {
-  return { node: process.execPath, program: realpathSync(process.argv[1] ?? '') }
+  const [node, program] = reelayCommand()
+  return { node, program }
 }
 
 function printResult(result: WrapResult, servers: ServerSelection, { json }: WrapFlags): void {
@@ -110,7 +111,7 @@ function printRestartNotice({ outcomes }: WrapResult): void {
   if (clients.length > 0) process.stderr.write(`restart ${clients.join(', ')} to apply the change\n`)
 }
 
-function warnAboutNpxCache({ program }: RecorderProgram): void {
+function warnAboutNpxCache({ program = '' }: RecorderProgram): void {
   if (!/[\\/]_npx[\\/]/.test(program)) return
   process.stderr.write(
     `reelay: this copy of Reelay is in the cache of npx, which may be emptied: install reelay first\n`,

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { styleText, isDeepStrictEqual } from 'node:util'
 import {
   runDemoSession,
@@ -23,6 +22,8 @@ import { loadTape } from '../store/file/read.ts'
 interface DemoOptions {
   /** How the user starts Reelay, for the closing lines. */
   readonly reelay: string
+  /** The command that starts this program, in any folder. */
+  readonly program: readonly [string, ...string[]]
   readonly tell: (line: string) => void
   readonly signal: AbortSignal
 }
@@ -31,9 +32,9 @@ interface DemoOptions {
  * Records a session with a real server, stops the server, serves its tape, and verifies the server against it. Throws if any
  * of that did not happen.
  */
-export async function runDemo({ reelay, tell, signal }: DemoOptions): Promise<void> {
+export async function runDemo({ reelay, program, tell, signal }: DemoOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'reelay-demo-'))
-  const stage: DemoContext = { folder, tell, signal }
+  const stage: DemoContext = { program, folder, tell, signal }
   try {
     tell(
       styleText(
@@ -64,17 +65,13 @@ function printNextSteps(tell: DemoOptions['tell'], reelay: string): void {
 }
 
 interface DemoContext {
+  readonly program: readonly [string, ...string[]]
   readonly folder: string
   readonly tell: (line: string) => void
   readonly signal: AbortSignal
 }
 
-// This code runs from dist/demo or, packed into the program, from dist/cli: paths start at their common parent.
-const REELAY_PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url))
-const SERVER_PROGRAM = fileURLToPath(new URL('../demo/server.js', import.meta.url))
-
 const TAPE = 'demo.tape.jsonl'
-const SERVE_COMMAND = [process.execPath, REELAY_PROGRAM, 'serve', TAPE] as const
 
 const CALLS: readonly DemoToolCall[] = [
   { tool: 'weather', args: { city: 'Oslo' } },
@@ -82,18 +79,9 @@ const CALLS: readonly DemoToolCall[] = [
   { tool: 'forecast_trip', args: { to: 'Lisbon' } },
 ]
 
-async function recordDemoSession({ folder, tell, signal }: DemoContext): Promise<DemoSession> {
+async function recordDemoSession({ program, folder, tell, signal }: DemoContext): Promise<DemoSession> {
   printHeading(tell, '1. Record.', 'A client talks to a server through `reelay record`.')
-  const command = [
-    process.execPath,
-    REELAY_PROGRAM,
-    'record',
-    '-o',
-    TAPE,
-    '--',
-    process.execPath,
-    SERVER_PROGRAM,
-  ] as const
+  const command = [...program, 'record', '-o', TAPE, '--', ...serverCommand(program)] as const
   const recorded = await runDemoSession({ command, cwd: folder, calls: CALLS, firstId: 0, signal })
   const { list, progress, questions } = recorded.received
   requireTrue(
@@ -122,10 +110,13 @@ function showServerGone({ tell }: DemoContext, recorded: DemoSession): void {
   printHeading(tell, '3. No server.', `The server process ${pid} has exited. From here on, the tape answers.`)
 }
 
-async function serveFromTape({ folder, tell, signal }: DemoContext, recorded: DemoSession): Promise<void> {
+async function serveFromTape(
+  { program, folder, tell, signal }: DemoContext,
+  recorded: DemoSession,
+): Promise<void> {
   printHeading(tell, '4. Serve.', 'The same client connects to `reelay serve` with different request ids:')
   const played = await runDemoSession({
-    command: SERVE_COMMAND,
+    command: [...program, 'serve', TAPE],
     cwd: folder,
     calls: CALLS,
     firstId: 1000,
@@ -141,14 +132,20 @@ async function serveFromTape({ folder, tell, signal }: DemoContext, recorded: De
   tell('   Everything is identical, random values included: handshake, list, results, progress, question.')
 }
 
-async function showMiss({ folder, tell, signal }: DemoContext): Promise<void> {
+async function showMiss({ program, folder, tell, signal }: DemoContext): Promise<void> {
   printHeading(
     tell,
     '5. Miss.',
     '"Bergen" was never recorded, only "Oslo". Reelay reports a miss instead of guessing:',
   )
   const calls = [{ tool: 'weather', args: { city: 'Bergen' } }]
-  const missed = await runDemoSession({ command: SERVE_COMMAND, cwd: folder, calls, firstId: 0, signal })
+  const missed = await runDemoSession({
+    command: [...program, 'serve', TAPE],
+    cwd: folder,
+    calls,
+    firstId: 0,
+    signal,
+  })
   const report = missReportIn(missed.stderr)
   requireTrue(
     isMissOutcome(missed.received.answers[0]) && report.length > 0,
@@ -160,14 +157,13 @@ async function showMiss({ folder, tell, signal }: DemoContext): Promise<void> {
   tell('   The client received it as a JSON-RPC error, and `reelay serve` exited with code 1.')
 }
 
-async function verifyServer({ folder, tell, signal }: DemoContext): Promise<void> {
+async function verifyServer({ program, folder, tell, signal }: DemoContext): Promise<void> {
   printHeading(
     tell,
     '6. Check.',
     'The server is back, and `reelay verify` takes the place of the client: it sends the recorded requests.',
   )
-  const server = [process.execPath, SERVER_PROGRAM]
-  const command = [process.execPath, REELAY_PROGRAM, 'verify', TAPE, '--json', '--', ...server] as const
+  const command = [...program, 'verify', TAPE, '--json', '--', ...serverCommand(program)] as const
   const checked = await runVerify(command, { cwd: folder, signal })
   requireTrue(checked.exitCode === 0, 'the server still answers as recorded', checked)
   requireTrue(checked.sent === CALLS.length + 1, 'everything was sent', checked)
@@ -176,6 +172,10 @@ async function verifyServer({ folder, tell, signal }: DemoContext): Promise<void
     `   ${String(sent)} requests, every response as recorded. ${noise.length} texts were not compared: they`,
   )
   tell('   differ from run to run. Any other change would be listed, with exit code 1.')
+}
+
+function serverCommand(program: DemoContext['program']): readonly string[] {
+  return [...program, 'demo', '--server']
 }
 
 function printHeading(tell: DemoContext['tell'], title: string, text: string): void {

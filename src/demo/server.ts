@@ -4,17 +4,19 @@ import { DemoPeer, type DemoOutcome } from './peer.ts'
 import { member } from '../json/parse.ts'
 import type { Request } from '../protocol/message.ts'
 
-// The MCP server of `reelay demo`: stdio, hand-written, no SDK. It is started by its path as a separate program.
+/** The MCP server of `reelay demo`: stdio, hand-written, no SDK. It runs until stdin ends. */
+export function runDemoServer(): void {
+  peer = new DemoPeer({
+    input: process.stdin,
+    output: process.stdout,
+    onRequest: handleRequest,
+    onNotification: () => {},
+  })
+  process.stderr.write(`demo server ready, pid ${process.pid}\n`)
+}
 
+let peer: DemoPeer | undefined
 let clientSupportsElicitation = false
-
-const peer = new DemoPeer({
-  input: process.stdin,
-  output: process.stdout,
-  onRequest: handleRequest,
-  onNotification: () => {},
-})
-process.stderr.write(`demo server ready, pid ${process.pid}\n`)
 
 function handleRequest(request: Request): DemoOutcome | Promise<DemoOutcome> {
   switch (request.method) {
@@ -69,7 +71,7 @@ function toolContextFor(request: Request): DemoToolContext {
   return {
     reportProgress: (progress, total, message) => {
       if (progressToken === undefined) return
-      peer.notify('notifications/progress', { progressToken, progress, total, message })
+      peer?.notify('notifications/progress', { progressToken, progress, total, message })
     },
     ask: askClient,
   }
@@ -82,13 +84,13 @@ async function askClient(message: string, choices: readonly string[]): Promise<s
     properties: { choice: { type: 'string', enum: choices } },
     required: ['choice'],
   }
-  const outcome = await peer.request('elicitation/create', { message, requestedSchema })
+  const outcome = await peer?.request('elicitation/create', { message, requestedSchema })
   const choice =
     outcome && 'result' in outcome ? member(member(outcome.result, 'content'), 'choice') : undefined
   return typeof choice === 'string' ? choice : undefined
 }
 
-export interface DemoTool {
+interface DemoTool {
   readonly name: string
   readonly description: string
   /** Name of the tool's only argument, a string. */
@@ -97,14 +99,14 @@ export interface DemoTool {
 }
 
 /** What a tool can send to the client while it runs. */
-export interface DemoToolContext {
+interface DemoToolContext {
   readonly reportProgress: (done: number, total: number, message: string) => void
   /** Asks the client to choose. Returns `undefined` if the client cannot be asked or declines. */
   readonly ask: (question: string, choices: readonly string[]) => Promise<string | undefined>
 }
 
 /** Every result contains a random value, so receiving the same one twice proves a replay. */
-export const DEMO_TOOLS: readonly DemoTool[] = [
+const DEMO_TOOLS: readonly DemoTool[] = [
   {
     name: 'weather',
     description: 'Say what the weather is like in a city.',

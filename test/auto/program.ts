@@ -2,9 +2,9 @@ import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
 import { start } from '../support/recorder.ts'
 
-export const AUTO: string = pathToFileURL(resolve('dist/auto/index.js')).href
+export const AUTO: string = pathToFileURL(resolve('dist/lib/auto.js')).href
 /** Answers with a ticket that it makes up, so that an answer from the tape cannot be mistaken for a live one. */
-export const WEATHER: readonly string[] = [process.execPath, resolve('dist/demo/server.js')]
+export const WEATHER: readonly string[] = [process.execPath, resolve('test/fixtures/weather/server.mjs')]
 const NO_OUTSIDE = ['--require', resolve('test/fixtures/preload/no-outside.cjs')]
 
 export const weatherIn = (...cities: string[]): Order => ({

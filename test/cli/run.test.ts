@@ -39,7 +39,7 @@ test('switches from outside give way, and options that Node was given stay', asy
   const code = `JSON.stringify(Object.entries(process.env).filter(([name]) => /^(REELAY_RE|NODE_OPTIONS)/.test(name)).sort())`
   const { stdout } = await run(home, ['--record', 'demo', '--server', 's', ...print(code)], outside)
   expect(JSON.parse(stdout)).toEqual([
-    ['NODE_OPTIONS', expect.stringMatching(/^--no-warnings --import=file:.*\/dist\/auto\/index\.js$/)],
+    ['NODE_OPTIONS', expect.stringMatching(/^--no-warnings --import=file:.*\/dist\/lib\/auto\.js$/)],
     ['REELAY_RECORD', join(home, 'tapes', 'demo.tape.jsonl')],
     ['REELAY_RECORD_SERVER', 's'],
   ])

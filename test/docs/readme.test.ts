@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
@@ -67,12 +67,21 @@ function pastedSession(): string {
   return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
 }
 
+/** A folder with the command `reelay`, as `npm link` makes it. */
+function linkReelay(): string {
+  const folder = join(home, 'bin')
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(join(folder, 'reelay'))) symlinkSync(resolve('dist/cli/main.js'), join(folder, 'reelay'))
+  return folder
+}
+
 async function run(
   file: string,
   args: readonly string[],
   input: string,
 ): Promise<{ stdout: string; stderr: string }> {
-  const env = { ...process.env, FORCE_COLOR: undefined, REELAY_HOME: home }
+  const PATH = `${linkReelay()}${delimiter}${process.env['PATH']}`
+  const env = { ...process.env, PATH, FORCE_COLOR: undefined, REELAY_HOME: home }
   const child = spawn(file, args, { env, stdio: 'pipe' })
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])

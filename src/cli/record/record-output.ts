@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { RecordTapeArgs } from '../options/record-options.ts'
+import { reelayCommand } from '../reelay-command.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { safeName } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
@@ -117,9 +118,9 @@ export class TailProcess {
 }
 
 function startTail(path: string): Promise<void> {
-  const [node, program = ''] = [process.execPath, process.argv[1]]
+  const [node, ...program] = reelayCommand()
   // A separate process group, so that Ctrl+C does not end it before the last exchange is shown.
-  const child = spawn(node, [program, 'tail', path], {
+  const child = spawn(node, [...program, 'tail', path], {
     stdio: ['ignore', 2, 2, 'ipc'],
     detached: process.platform !== 'win32',
     windowsHide: true,

@@ -9,8 +9,15 @@ import {
 
 /** The program that a wrapped entry starts: Node and Reelay, both by path. */
 export interface RecorderProgram {
+  /** The file to start: Node, or the single-file binary of Reelay. */
   readonly node: string
-  readonly program: string
+  /** The script that Node runs. The single-file binary has none. */
+  readonly program: string | undefined
+}
+
+/** The words that follow `command` in a config: the script, if there is one, and the arguments. */
+export function recorderArgs({ program }: RecorderProgram, args: readonly string[]): readonly string[] {
+  return program === undefined ? args : [program, ...args]
 }
 
 /** The parsed command of a wrapped entry. */
@@ -77,7 +84,7 @@ export function wrapCommandEdits({
   tape,
 }: CommandWrapRequest): readonly ReversibleEdit[] {
   const command = text.slice(link.command.start, link.command.end)
-  const before = [recorder.program, 'record', '--server', server, tape, '--']
+  const before = recorderArgs(recorder, ['record', '--server', server, tape, '--'])
   const words = [...before.map(format.quote), command].join(', ')
   const node = format.quote(recorder.node)
   if (link.args === undefined)
