@@ -22,7 +22,13 @@ interface SpecialKeys {
   readonly skip: string
   /** The range of this member is noted. */
   readonly note: string
+  /** These members do not count if their value is `null`. */
+  readonly skipIfNull: readonly string[]
+  /** These members do not count if their value is `{}`. */
+  readonly skipIfEmpty: readonly string[]
 }
+
+const NO_SPECIAL_KEYS: SpecialKeys = { skip: '', note: '', skipIfNull: [], skipIfEmpty: [] }
 
 /**
  * Hashes JSON by its bytes, without parsing it, so that equal values have equal hashes whatever the order of their members.
@@ -40,7 +46,7 @@ export class JsonHasher {
   #high = 0
   /** The hashes of the keys of all open objects, to notice duplicates. */
   readonly #openKeys: number[] = []
-  #keys: SpecialKeys = { skip: '', note: '' }
+  #keys = NO_SPECIAL_KEYS
   #skippedRange: JsonRange | undefined
   #notedRange: JsonRange | undefined
   #isEmpty = false
@@ -70,7 +76,7 @@ export class JsonHasher {
   }
 
   /**
-   * Hashes the object that starts there, without its skipped member, and returns its end. Returns -1 for anything but an
+   * Hashes the object that starts there, without its skipped members, and returns its end. Returns -1 for anything but an
    * object that is spelled like canonical JSON, apart from the order of its members.
    */
   hashMembers(bytes: Uint8Array, { start, end }: JsonRange, keys: SpecialKeys): number {
@@ -84,7 +90,7 @@ export class JsonHasher {
     return bytes[start] === OPEN_OBJECT && this.#hashObject(MEMBERS_DEPTH) ? this.#position : -1
   }
 
-  /** The object had no members besides the skipped one. */
+  /** The object had no members besides skipped ones. */
   get isEmpty(): boolean {
     return this.#isEmpty
   }
@@ -189,9 +195,20 @@ export class JsonHasher {
     if (this.#isCanonical) return false
     const value = { start: keyEnd + 1, end: this.#position }
     if (this.#isKey(keyEnd, this.#keys.note)) this.#notedRange = value
-    if (!this.#isKey(keyEnd, this.#keys.skip)) return false
-    this.#skippedRange = value
-    return true
+    if (this.#isKey(keyEnd, this.#keys.skip)) {
+      this.#skippedRange = value
+      return true
+    }
+    return this.#emptyValueKeys(value).some((key) => this.#isKey(keyEnd, key))
+  }
+
+  /** The keys whose members do not count with this value. */
+  #emptyValueKeys({ start, end }: JsonRange): readonly string[] {
+    if (end - start === EMPTY_OBJECT.length && hasTextAt(this.#bytes, start, EMPTY_OBJECT))
+      return this.#keys.skipIfEmpty
+    return end - start === NULL.length && hasTextAt(this.#bytes, start, NULL)
+      ? this.#keys.skipIfNull
+      : NO_KEYS
   }
 
   // A quote after a backslash belongs to a longer key.
@@ -272,6 +289,9 @@ const MAX_UTF8_BYTES = 3
 const MEMBERS_DEPTH = 1
 const MAX_KEYS = 32
 const encoder = new TextEncoder()
+const EMPTY_OBJECT = '{}'
+const NULL = 'null'
+const NO_KEYS: readonly string[] = []
 
 function isShortEscape(byte: number): boolean {
   return SHORT_ESCAPES.has(byte)

@@ -30,7 +30,9 @@ test('requests with another server, method or param have another key', () => {
     keyOf({ list: [1, 2] }),
     keyOf({ list: [2, 1] }),
     keyOf({ x: null }),
-    keyOf({ arguments: {} }),
+    keyOf({ arguments: [] }),
+    keyOf({ arguments: { x: null } }),
+    keyOf({ task: {} }),
   ]
   expect(new Set(keys).size).toBe(keys.length)
 })
@@ -57,6 +59,26 @@ test('empty params, and params with only an empty _meta, are equal to no params'
   expect(keyOf({ _meta: {} })).toBe(keyOf(undefined))
   expect(keyOf({ _meta: { progressToken: 1 } })).toBe(keyOf(undefined))
   expect(keyOf({ cursor: 'a' }, ['params.cursor'])).toBe(keyOf(undefined))
+})
+
+test.each([
+  ['tools/call', { name: 'x' }, { arguments: {} }, { arguments: null }, { _meta: null }, { task: null }],
+  ['tools/call', { name: 'x', requestState: 's' }, { inputResponses: {} }, { inputResponses: null }],
+  ['prompts/get', { name: 'x' }, { arguments: {} }, { arguments: null }, { requestState: null }],
+  ['tools/list', undefined, null, {}, { cursor: null }, { _meta: {}, cursor: null }],
+  [
+    'completion/complete',
+    { ref: { type: 'ref/prompt', name: 'p' } },
+    { context: null },
+    { context: {} },
+    { context: { arguments: {} } },
+  ],
+])('%s: a param that is empty is equal to one that is left out', (method, params, ...others) => {
+  const key = requestKey({ server: 's', method, params })
+  for (const other of others)
+    expect(
+      requestKey({ server: 's', method, params: params && other ? { ...params, ...other } : other }),
+    ).toBe(key)
 })
 
 test('the handshake is matched by its method alone', () => {

@@ -24,8 +24,48 @@ export function comparedParams(
 ): unknown {
   if (isMatchedByMethodAlone(method)) return undefined
   const rest = ignore.length === 0 ? params : omitIgnored(params, ignore)
-  const own = isObject(rest) ? omitProtocolMeta(isTaskQuery(method) ? omitTask(rest) : rest) : rest
+  if (!isObject(rest)) return rest ?? undefined
+  const own = omitEmptyParams(method, omitProtocolMeta(isTaskQuery(method) ? omitTask(rest) : rest))
   return isEmptyObject(own) ? undefined : own
+}
+
+/**
+ * Params that mean the same whether they are left out, `null` or, for some of them, an empty object. Clients differ in which
+ * form they send: the Python and Go SDKs leave `arguments` out where programs for Node often send `{}`. An empty cursor text is
+ * a cursor, and an empty `task` asks for a task, so only `null` counts as left out there.
+ */
+export const OPTIONAL_PARAMS: {
+  readonly emptyOrNull: readonly string[]
+  readonly onlyNull: readonly string[]
+} = {
+  emptyOrNull: ['arguments', 'inputResponses'],
+  onlyNull: ['cursor', 'task', 'requestState'],
+}
+
+function omitEmptyParams(method: string, params: JsonObject): JsonObject {
+  const kept = Object.entries(params).filter(([name, value]) => !isLeftOut(method, name, value))
+  return kept.length === Object.keys(params).length ? params : Object.fromEntries(kept)
+}
+
+function isLeftOut(method: string, name: string, value: unknown): boolean {
+  if (name === 'context' && method === COMPLETION) return isEmptyContext(value)
+  if (value === null)
+    return OPTIONAL_PARAMS.onlyNull.includes(name) || OPTIONAL_PARAMS.emptyOrNull.includes(name)
+  return isEmptyObject(value) && OPTIONAL_PARAMS.emptyOrNull.includes(name)
+}
+
+const COMPLETION = 'completion/complete'
+
+/** The context of a completion contains the arguments that the user has already filled in. */
+function isEmptyContext(context: unknown): boolean {
+  if (context === null || isEmptyObject(context)) return true
+  if (!isObject(context) || Object.keys(context).length !== 1) return false
+  return context['arguments'] === null || isEmptyObject(context['arguments'])
+}
+
+/** Only some params of this method are part of a key, or their form has to be changed first. */
+export function needsParsedParams(method: string): boolean {
+  return isTaskQuery(method) || method === COMPLETION
 }
 
 /** The params without the ignored paths. What the user agreed to is always kept. */
@@ -62,9 +102,9 @@ function omitTask(params: JsonObject): JsonObject {
 
 function omitProtocolMeta(params: JsonObject): JsonObject {
   const meta = member(params, '_meta')
-  if (!isObject(meta)) return params
+  if (meta !== null && !isObject(meta)) return params
   const { _meta, ...rest } = params
-  const own = Object.entries(meta).filter(([name]) => !isProtocolMeta(name))
+  const own = Object.entries(meta ?? {}).filter(([name]) => !isProtocolMeta(name))
   return own.length === 0 ? rest : { ...rest, _meta: Object.fromEntries(own) }
 }
 
@@ -88,7 +128,10 @@ const CONSENT_PARAMS: readonly string[] = ['requestState', 'inputResponses']
 
 /** The values of the consent params, which are part of every group key. */
 export function consentParams(params: unknown): readonly unknown[] {
-  return CONSENT_PARAMS.map((name) => member(params, name) ?? null)
+  return CONSENT_PARAMS.map((name) => {
+    const value = member(params, name)
+    return value === undefined || isLeftOut('', name, value) ? null : value
+  })
 }
 
 /** Puts the consent params back if an ignored path removed them. */

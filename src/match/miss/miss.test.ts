@@ -128,7 +128,7 @@ test('a used-up request is reported with its number of uses, and --permissive ac
     why          EXHAUSTED: already used 1 of 1 times
     request      tools/call count {}
     nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
-      = params.name, params.arguments
+      = params.name
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fixes        repeat the last response   accept  permissively"
   `)
@@ -369,7 +369,7 @@ test('OUT_OF_ORDER shows the request that comes first, and the fix accepts any o
     why          OUT_OF_ORDER: recorded as #8, but #4 tools/call search {"limit":10,"q":"cats","sort":"new"} comes first
     request      tools/call count {}
     nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
-      = params.name, params.arguments
+      = params.name
     next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fixes        accept any order   accept method-and-params"
   `)

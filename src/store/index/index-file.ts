@@ -166,7 +166,7 @@ function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): IndexTables
 
 const MAGIC = Buffer.from('reelayix')
 /** Must be increased when the columns or `requestKey` change. */
-const VERSION = 3
+const VERSION = 4
 const HEAD_BYTES = 16
 const FIRST_BYTES = 16 * 1024
 const MAX_FACTS_BYTES = 16 * 1024 * 1024

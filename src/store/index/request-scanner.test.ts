@@ -34,11 +34,31 @@ const meta = fc.record(
 const params = fc.oneof(
   fc.dictionary(text, value, { maxKeys: 4 }),
   fc.record({ arguments: value, name: fc.string(), task: value, _meta: meta }, { requiredKeys: [] }),
+  fc.dictionary(
+    fc.constantFrom(
+      'arguments',
+      'cursor',
+      'task',
+      'inputResponses',
+      'requestState',
+      'context',
+      '_meta',
+      'name',
+    ),
+    fc.constantFrom<unknown>(null, {}, { arguments: {} }, 'x'),
+  ),
 )
 const call = fc.record(
   {
     id: fc.oneof(fc.nat(), fc.string()),
-    method: fc.constantFrom('tools/call', 'ping', 'initialize', 'tasks/get', 'notifications/x'),
+    method: fc.constantFrom(
+      'tools/call',
+      'ping',
+      'initialize',
+      'tasks/get',
+      'notifications/x',
+      'completion/complete',
+    ),
     params: fc.option(params, { nil: undefined }),
   },
   { requiredKeys: ['id', 'method'] },
@@ -116,6 +136,8 @@ test.each([
   ],
   ['{"method":"tools/call","params":{"_meta":{"progressToken":7},"name":"n"},"jsonrpc":"2.0","id":"x"}'],
   ['{"method":"ping","jsonrpc":"2.0","id":0}'],
+  ['{"method":"tools/call","params":{"name":"n","arguments":{}},"jsonrpc":"2.0","id":1}'],
+  ['{"method":"tools/list","params":{"cursor":null,"_meta":null},"jsonrpc":"2.0","id":1}'],
   ['{"method":"tools/call","params":{"a\\"_meta":1,"b\\"name":"n"},"jsonrpc":"2.0","id":1}'],
 ])('a usual request is read without parsing it: %s', (request) => {
   const bytes = Buffer.from(request)

@@ -1,4 +1,4 @@
-import { comparedParams, eraOfRequest, isTaskQuery } from '../../match/request-key.ts'
+import { comparedParams, eraOfRequest, needsParsedParams, OPTIONAL_PARAMS } from '../../match/request-key.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { isId, type Request, hasEnvelope, namesToolOrPrompt } from '../../protocol/message.ts'
 import { parseIdBytes } from '../../protocol/find-id.ts'
@@ -122,10 +122,15 @@ interface SeenRequest {
 
 /** Returns true for methods whose params are not part of the key, or only in part. */
 function needsParsing(method: string): boolean {
-  return isOpeningMethod(method) || method.startsWith('notifications/') || isTaskQuery(method)
+  return isOpeningMethod(method) || method.startsWith('notifications/') || needsParsedParams(method)
 }
 
-const PARAMS_KEYS = { skip: '"_meta"', note: '"name"' }
+const PARAMS_KEYS = {
+  skip: '"_meta"',
+  note: '"name"',
+  skipIfNull: [...OPTIONAL_PARAMS.emptyOrNull, ...OPTIONAL_PARAMS.onlyNull].map((name) => `"${name}"`),
+  skipIfEmpty: OPTIONAL_PARAMS.emptyOrNull.map((name) => `"${name}"`),
+}
 const ID = '"id":'
 const METHOD = '"method":'
 const PARAMS = '"params":'
