@@ -10,7 +10,7 @@ import {
   type RequestRecordings,
 } from './request-groups.ts'
 import { RequestIndex, type RequestFilter, type RequestKind } from './request-index.ts'
-import { isUncountedMethod } from './request-key.ts'
+import { isListMethod, isUncountedMethod } from './request-key.ts'
 
 export interface MatcherOptions extends MatchOptions {
   /** Only requests to this server count as recorded. */
@@ -18,6 +18,8 @@ export interface MatcherOptions extends MatchOptions {
   /** When the recording began, as in the tape's header. The rule `relative-date` needs it. */
   readonly started?: string
   readonly now?: () => number
+  /** Repeats the last recorded page of a list when all are used: some clients list again before they call a tool. */
+  readonly repeatsLists?: boolean | undefined
 }
 
 export type MatchOutcome =
@@ -156,9 +158,11 @@ export class Matcher {
       if (!isUncounted) this.#usedInOrder++
       return this.#hit(turn, candidate.key === same.key)
     }
-    if (!isUncounted && !this.permissive) return undefined
+    const repeatsList = this.#options.repeatsLists === true && isListMethod(method)
+    if (!isUncounted && !this.permissive && !repeatsList) return undefined
     for (const candidate of candidates) {
-      const turn = this.#lastUsed(candidate)
+      const turn =
+        this.permissive || isUncounted || this.#isUsedUp(candidate) ? this.#lastUsed(candidate) : undefined
       if (turn !== undefined) return this.#hit(turn, candidate.key === same.key, !isUncounted)
     }
     return undefined
@@ -214,6 +218,12 @@ export class Matcher {
     cursor.last = found.place
     this.#cursors.set(first, cursor)
     return found.turn
+  }
+
+  #isUsedUp({ first }: KeyedPlaces): boolean {
+    let place = this.#cursors.get(first)?.next ?? first
+    while (place >= 0 && !this.#index.isPlayable(place)) place = this.#index.requests.after(place)
+    return place < 0
   }
 
   #lastUsed({ first }: KeyedPlaces): Turn | undefined {

@@ -61,7 +61,7 @@ test('empty params, and params with only an empty _meta, are equal to no params'
   expect(keyOf({ cursor: 'a' }, ['params.cursor'])).toBe(keyOf(undefined))
 })
 
-test.each([
+test.each<[string, object | undefined, ...(object | null)[]]>([
   ['tools/call', { name: 'x' }, { arguments: {} }, { arguments: null }, { _meta: null }, { task: null }],
   ['tools/call', { name: 'x', requestState: 's' }, { inputResponses: {} }, { inputResponses: null }],
   ['prompts/get', { name: 'x' }, { arguments: {} }, { arguments: null }, { requestState: null }],
@@ -75,10 +75,10 @@ test.each([
   ],
 ])('%s: a param that is empty is equal to one that is left out', (method, params, ...others) => {
   const key = requestKey({ server: 's', method, params })
-  for (const other of others)
-    expect(
-      requestKey({ server: 's', method, params: params && other ? { ...params, ...other } : other }),
-    ).toBe(key)
+  for (const other of others) {
+    const sent = params === undefined ? other : { ...params, ...other }
+    expect(requestKey({ server: 's', method, params: sent })).toBe(key)
+  }
 })
 
 test('the handshake is matched by its method alone', () => {

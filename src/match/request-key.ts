@@ -180,6 +180,18 @@ export function isConnectionMethod(method: string): boolean {
   return isOpeningMethod(method) || method === 'ping'
 }
 
+/** The method lists what the server offers. Tasks are not among them: their list changes with every call. */
+export function isListMethod(method: string): boolean {
+  return LIST_METHODS.has(method)
+}
+
+const LIST_METHODS: ReadonlySet<string> = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+])
+
 export function isTaskPoll(method: string): boolean {
   return method === 'tasks/get'
 }

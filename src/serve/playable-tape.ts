@@ -1,5 +1,11 @@
 import { member } from '../json/parse.ts'
-import { detectRevision, isOpeningMethod, type DetectedRevision } from '../protocol/revisions/index.ts'
+import {
+  detectRevision,
+  isOpeningMethod,
+  newestSessionRevision,
+  newestStatelessRevision,
+  type DetectedRevision,
+} from '../protocol/revisions/index.ts'
 import type { RequestExchange } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
@@ -42,6 +48,24 @@ function requestedServers(turns: TurnStore): readonly string[] {
 /** The protocol revision that a recorded server spoke. */
 export function revisionOfServer(turns: TurnStore, server: string): DetectedRevision {
   return detectRevision(openingExchanges(turns, server))
+}
+
+/**
+ * The revision that a recorded server is served in. A tape that was imported or cut may prove none: then its requests decide,
+ * which carry an envelope only for a server without sessions. Returns no revision for a server without any request.
+ */
+export function servedRevision(turns: TurnStore, server: string): DetectedRevision {
+  const detected = revisionOfServer(turns, server)
+  if (detected.revision !== undefined) return detected
+  let revision: DetectedRevision['revision']
+  for (let place = 0; place < turns.size; place++) {
+    const summary = turns.summary(place)
+    if (summary.trigger !== 'request' || summary.server !== server) continue
+    revision ??= newestSessionRevision()
+    if (summary.enveloped && !isOpeningMethod(summary.method))
+      return { revision: newestStatelessRevision(), version: undefined }
+  }
+  return { revision, version: undefined }
 }
 
 /** Only an opening, or a request with an envelope, can prove a revision. Other turns are not loaded. */

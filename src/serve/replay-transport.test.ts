@@ -179,9 +179,18 @@ test('a permissive run may leave requests and repeat them', async () => {
 
 test('a handshake that fails shows its own error, not the drift', async () => {
   const sdk = new ClientV1(INFO)
-  await expect(sdk.connect(replayTransport(tapeOf(...call(1, 'search', {}, 'x'))))).rejects.toMatchObject({
-    code: -39404,
-  })
+  await expect(sdk.connect(replayTransport(tapeOf()))).rejects.toMatchObject({ code: -39404 })
+})
+
+test('a tape without a handshake is played to both SDKs', async () => {
+  for (const sdk of [new ClientV1(INFO), new ClientV2(INFO)]) {
+    const transport = replayTransport(tapeOf(...call(1, 'search', {}, 'x')))
+    await sdk.connect(transport)
+    expect((await sdk.listTools()).tools.map(({ name }) => name)).toEqual(['search'])
+    expect(await sdk.callTool({ name: 'search' })).toMatchObject({ content: [{ text: 'x' }] })
+    expect(transport.drift().notes).toHaveLength(2)
+    await sdk.close()
+  }
 })
 
 test('a connection that never got past the handshake closes without a complaint', async () => {

@@ -50,6 +50,7 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
 export function sessionPlayerOptions(
   options: ServeOptions,
   commandFor: (loosening: SuggestedMatchOptions) => string,
+  { repeatsLists = true }: { readonly repeatsLists?: boolean } = {},
 ): SessionPlayerSetup {
   const { tape, name, server, now, order, onClientAnswer, seed, clock, onMiss, onNote, onLive } = options
   const given = pickMatchOptions(options)
@@ -62,6 +63,7 @@ export function sessionPlayerOptions(
       started: tape.header.started,
       server: played,
       tape: name ?? tape.path,
+      repeatsLists,
       commandFor,
       redaction: createClientRedaction(tape.header, { values: options.secrets }),
       recordCommand: once(() => recordCommandLine(redactedServerInfo(tape, played))),

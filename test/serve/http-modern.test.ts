@@ -258,23 +258,50 @@ test('a tape of both eras serves both at one URL, each with what was recorded in
   expect(drift()).toMatchObject({ leftOver: [], misses: [] })
 })
 
-test('what the recorded server refused for its headers is no answer to a request that has them right', async () => {
-  const refused = overHttp([
-    client(modern(callOf(1, 'count', {}))),
-    server({ id: 1, error: { code: -32020, message: 'no Mcp-Name' } }),
-  ])
-  const path = tapeFile(...refused, ...called('count', {}, 'one'))
+/** A tape file whose first exchange was answered with this error and HTTP status 400. */
+function tapeWithRefusal(error: object, ...more: readonly Said[]): string {
+  const refused = overHttp([client(modern(callOf(1, 'count', {}))), server({ id: 1, error })])
+  const path = tapeFile(...refused, ...more)
   const [header = '', request = '', ...lines] = readFileSync(path, 'utf8').split('\n')
   const head = '{"n":2,"t":1,"server":"demo","conn":1,"x":1,"dir":"s2c","http":{"status":400,"headers":[]}}'
   writeFileSync(path, [header.replace('"stdio"', '"http"'), request, head, ...lines].join('\n'))
-  const tape = await loadTape(path)
+  return path
+}
+
+test('what the recorded server refused for its headers is no answer to a request that has them right', async () => {
+  const tape = await loadTape(
+    tapeWithRefusal({ code: -32020, message: 'no Mcp-Name' }, ...called('count', {}, 'one')),
+  )
   const { rest: _, ...withoutHeads } = tape // which are then read from the file
   for (const each of [tape, withoutHeads]) {
     const { url, drift } = await serving({ tape: each })
     expect(jsonOf(await ask(url, post(COUNT, HEADERS)))).toEqual(complete(7, 'one'))
     expect(drift().leftOver).toEqual([])
+    await ask(url, post(COUNT, HEADERS))
+    expect(drift().misses).toMatchObject([{ reason: 'EXHAUSTED' }])
   }
 })
+
+test('a request that was only refused for its headers is on the tape without a response, which the miss says', async () => {
+  const { url, drift } = await serving({
+    tape: await loadTape(tapeWithRefusal({ code: -32020, message: 'x' })),
+  })
+  await ask(url, post(COUNT, HEADERS))
+  expect(drift().misses).toMatchObject([{ reason: 'UNANSWERED' }])
+})
+
+test.each([-32600, -32000, -32001, -32042])(
+  'the recorded error %i with HTTP status 400 is the answer to its request, with that status',
+  async (code) => {
+    const error = { code, message: 'the client cannot elicit' }
+    const tape = await loadTape(tapeWithRefusal(error, ...called('count', {}, 'one')))
+    const { url, drift } = await serving({ tape })
+    const answer = await ask(url, post(COUNT, HEADERS))
+    expect([answer.status, jsonOf(answer)]).toEqual([400, { jsonrpc: '2.0', id: 7, error }])
+    expect(jsonOf(await ask(url, post(COUNT, HEADERS)))).toEqual(complete(7, 'one'))
+    expect(drift()).toMatchObject({ leftOver: [], misses: [] })
+  },
+)
 
 test('a legacy tape refuses a modern probe in a way that clients fall back from', async () => {
   const { url } = await serving({ tape: tapeOf(...HANDSHAKE) })

@@ -181,6 +181,24 @@ test('the nth session is answered with what the nth recorded one got, and what i
   expect(drift().leftOver.map(({ frame }) => frame)).toEqual([6])
 })
 
+test('a tape without a handshake begins a session all the same, and lists repeat in it', async () => {
+  const list = { id: 1, method: 'tools/list' }
+  const tape = tapeOf(client(list), server({ id: 1, result: { tools: [] } }), ...call(2, 'count', {}, 'one'))
+  const { url, drift } = await serving({ tape })
+  const session = await begin(url, '2025-06-18')
+  await session.say({ method: 'notifications/initialized' })
+  for (const id of [1, 2, 3])
+    expect(jsonOf(await session.say({ ...list, id, params: { cursor: null } }))).toMatchObject({
+      id,
+      result: {},
+    })
+  expect(jsonOf(await session.say({ id: 4, method: 'tools/call', params: { name: 'count' } }))).toMatchObject(
+    answerOf(4, 'one'),
+  )
+  expect(drift()).toMatchObject({ leftOver: [], misses: [] })
+  expect(drift().notes).toHaveLength(2)
+})
+
 test('a miss is said to the client that asked, and counts once', async () => {
   const misses: string[] = []
   const { url, drift } = await serving({

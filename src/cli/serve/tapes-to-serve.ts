@@ -2,11 +2,11 @@ import type { ServeFlags } from '../options/serve-options.ts'
 import { colourText } from '../output/print.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
-import { type PlayableTape, revisionOfServer } from '../../serve/playable-tape.ts'
+import { type PlayableTape, revisionOfServer, servedRevision } from '../../serve/playable-tape.ts'
 import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { Tape } from '../../store/file/read.ts'
-import { turnStoreOf, type TurnKind } from '../../tape/turns.ts'
+import { turnStoreOf, type TurnKind, type TurnStore } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** The addresses of one tape over HTTP. A tape without any is served on stdin and stdout. */
@@ -52,12 +52,7 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
   const turns = turnStoreOf(tape.turns)
   const kinds = turns.kinds().filter((kind) => kind.trigger === 'request' && servers.includes(kind.server))
   const exchanges = kinds.reduce((sum, { count }) => sum + count, 0)
-  const { revision, version } =
-    servers.map((server) => revisionOfServer(turns, server)).find((found) => found.revision) ?? {}
-  const protocol =
-    revision === undefined
-      ? 'era unknown'
-      : [revision.era, version].filter((word) => word !== undefined).join(' ')
+  const protocol = describeProtocol(turns, servers)
   printServeNote(`${name}, ${exchanges} ${exchanges === 1 ? 'exchange' : 'exchanges'}, ${protocol}`)
   const { problems, ended } = tape
   const shown = createReportRedactor()
@@ -71,6 +66,14 @@ export function announceTape({ tape, name, matching }: TapeToServe, servers: rea
       'the tape contains only a probe (server/discover); the session that followed is on another tape',
     )
   for (const line of matching) printServeNote(shown.text(line))
+}
+
+function describeProtocol(turns: TurnStore, servers: readonly string[]): string {
+  const proven = servers.map((server) => revisionOfServer(turns, server)).find((found) => found.revision)
+  if (proven !== undefined)
+    return [proven.revision?.era, proven.version].filter((word) => word !== undefined).join(' ')
+  const assumed = servers.map((server) => servedRevision(turns, server).revision).find((found) => found)
+  return assumed === undefined ? 'era unknown' : `${assumed.era}, without a handshake`
 }
 
 const MAX_WARNINGS = 5

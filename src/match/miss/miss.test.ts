@@ -182,7 +182,7 @@ test('an unknown method, an empty tape and a request without an answer have diff
     `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
   )
   expect(whyOf(run.missOf('resources/list'))).toMatchInlineSnapshot(
-    `"UNANSWERED: recorded as #10, but the server did not respond before the recording ended"`,
+    `"UNANSWERED: recorded as #10, but the tape has no response to it: the server did not answer, or rejected the HTTP request"`,
   )
   expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
     `"EMPTY_TAPE: the tape has no requests to this server"`,

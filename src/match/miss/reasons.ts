@@ -54,7 +54,7 @@ function diagnoseUnanswered({ unanswered: frames, cut }: RequestUsage): MissDiag
   const why =
     cut.length > 0
       ? 'but only the beginning of the response was kept: record it again without --cut'
-      : 'but the server did not respond before the recording ended'
+      : 'but the tape has no response to it: the server did not answer, or rejected the HTTP request'
   return diagnosis('UNANSWERED', `${recorded}, ${why}`)
 }
 

@@ -102,12 +102,11 @@ export interface PostError extends RpcError {
   readonly status: number
 }
 
-/** A request that was answered with an HTTP error. */
+/** A request that was answered with a JSON-RPC error and with an HTTP error. */
 interface FailedPost {
+  readonly method: string
   readonly params: unknown
-  /** The code of the JSON-RPC error, if there is one. */
   readonly errorCode: unknown
-  readonly hasResponse: boolean
   /** The version in the header of the request. */
   readonly headerVersion: string | undefined
 }

@@ -51,7 +51,8 @@ export function sessionRevision({
     postHeaders: (_, { sessionHeaders }) => sessionHeaders,
     checkPost: () => undefined,
     httpStatus: () => 200,
-    isTransportError: ({ errorCode, hasResponse }) => !hasResponse || TRANSPORT_ERROR_CODES.has(errorCode),
+    isTransportError: ({ method, errorCode }) =>
+      TRANSPORT_ERROR_CODES.has(errorCode) || (method === 'initialize' && OPENING_ERROR_CODES.has(errorCode)),
   }
 }
 
@@ -62,5 +63,8 @@ function agreedVersion(result: unknown): string | undefined {
 
 const UNKNOWN_METHOD = { error: { code: METHOD_NOT_FOUND, message: 'Method not found' } }
 
-// Servers answer with these codes if a header, the session, the media type, the body or the version is wrong.
-const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32000, -32001, -32600, -32700, -32022])
+// Servers answer with these codes if a header, the body or the version is wrong.
+const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([-32020, -32700, -32022])
+
+// A rejected `initialize` is often sent again in another form. Any live client should get the answer to the accepted one.
+const OPENING_ERROR_CODES: ReadonlySet<unknown> = new Set([-32000, -32001, -32600])

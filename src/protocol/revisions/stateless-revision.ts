@@ -73,10 +73,10 @@ export function statelessRevision({ version }: Pick<Revision, 'version'>): Revis
       )
     },
     httpStatus: (errorCode) => STATUS_BY_ERROR_CODE.get(errorCode) ?? 200,
-    isTransportError({ params, errorCode, hasResponse, headerVersion }) {
+    isTransportError({ method, params, errorCode, headerVersion }) {
       if (errorCode === INVALID_PARAMS) return headerVersion === version && !hasFullEnvelope(params)
       if (errorCode === UNSUPPORTED_VERSION) return envelopeVersion(params) !== version
-      return !hasResponse || TRANSPORT_ERROR_CODES.has(errorCode)
+      return method === 'server/discover' || TRANSPORT_ERROR_CODES.has(errorCode)
     },
   }
 }
@@ -119,8 +119,8 @@ const STATUS_BY_ERROR_CODE: ReadonlyMap<unknown, number> = new Map([
   [UNSUPPORTED_VERSION, 400],
 ])
 
-// Besides a header mismatch: the codes that SDK servers use for a wrong media type, session or body.
-const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([HEADER_MISMATCH, -32000, -32001, -32600, -32700])
+// The second one is for a body that is not JSON.
+const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([HEADER_MISMATCH, -32700])
 
 /** The error of a server that supports none of the requested versions. */
 export function unsupportedVersion(supported: readonly string[], requested: unknown): RpcError {

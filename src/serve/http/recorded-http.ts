@@ -4,7 +4,13 @@ import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { ReplySource } from '../player/reply-channel.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { HeaderList, HttpFrame } from '../../tape/frame.ts'
-import { FilteredTurns, type TurnStore, type RecordedMessage, type Turn } from '../../tape/turns.ts'
+import {
+  FilteredTurns,
+  type TurnStore,
+  type TurnSummary,
+  type RecordedMessage,
+  type Turn,
+} from '../../tape/turns.ts'
 
 /** The parts of a recorded HTTP exchange that matter when its messages are played. */
 export interface RecordedHead {
@@ -91,20 +97,22 @@ function outcomeOf({ message }: RecordedMessage): unknown {
 }
 
 /**
- * Removes the turns that the recorded server rejected because of their headers, session or envelope. A live request with the
- * same params may have valid ones, and must not get that response. If they are invalid, the endpoint rejects the request itself.
+ * Takes away the errors with which the recorded server rejected the HTTP request around a message: its headers, its version or
+ * its envelope. A live request with the same params may have valid ones, and must not get that response. If they are invalid,
+ * the endpoint rejects the request itself. Every other error that answers a request by its id is part of the session, whatever
+ * its HTTP status.
  */
 export function withoutTransportErrors(turns: TurnStore, heads: RecordedHeads): TurnStore {
   const refused = heads.refused()
   if (refused.length === 0) return turns
-  const removed = new Set<number>()
+  const rejected = new Set<number>()
   for (let index = 0; index < turns.size; index++) {
     const { frame, trigger } = turns.summary(index)
     const isRefused = trigger === 'request' && refused.some((head) => isWithin(frame, head))
     const turn = isRefused ? turns.at(index) : undefined
-    if (turn !== undefined && isTransportError(turn, heads)) removed.add(index)
+    if (turn !== undefined && isTransportError(turn, heads)) rejected.add(index)
   }
-  return new FilteredTurns(turns, (index) => !removed.has(index))
+  return rejected.size === 0 ? turns : new UnansweredTurns(turns, rejected)
 }
 
 function isWithin(frame: number, { requestFrame = 0, responseFrame = Infinity }: RecordedHead): boolean {
@@ -112,13 +120,36 @@ function isWithin(frame: number, { requestFrame = 0, responseFrame = Infinity }:
 }
 
 function isTransportError({ trigger, response }: Turn, heads: RecordedHeads): boolean {
-  if (trigger?.message.kind !== 'request') return false
-  const { status = 200, version } = heads.of(response ?? trigger) ?? {}
+  if (trigger?.message.kind !== 'request' || response === undefined) return false
+  const { status = 200, version } = heads.of(response) ?? {}
   if (status < 400) return false
   return revisionOfPost(trigger.message, { 'mcp-protocol-version': version }).isTransportError({
+    method: trigger.message.method,
     params: trigger.message.params,
     errorCode: errorCodeOf(response),
-    hasResponse: response !== undefined,
     headerVersion: version,
   })
+}
+
+/** Turns of which some count as unanswered. They stay on the tape, so that a miss can name them. */
+class UnansweredTurns extends FilteredTurns {
+  readonly #unanswered: ReadonlySet<number>
+
+  constructor(turns: TurnStore, unanswered: ReadonlySet<number>) {
+    super(turns, () => true)
+    this.#unanswered = unanswered
+  }
+
+  override at(index: number): Turn | undefined {
+    const turn = super.at(index)
+    if (turn === undefined || !this.#unanswered.has(index)) return turn
+    return { ...turn, response: undefined, steps: turn.steps.filter(({ kind }) => kind !== 'respond') }
+  }
+
+  override summary(index: number): TurnSummary {
+    const summary = super.summary(index)
+    if (!this.#unanswered.has(index)) return summary
+    const { trigger, server, method, frame, enveloped, hasSteps, name } = summary
+    return { trigger, server, method, frame, enveloped, hasSteps, name, answered: false }
+  }
 }

@@ -1,7 +1,7 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
 import { FilteredTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { mergeSessionDrifts, sumServerDrifts, type Drift } from '../drift.ts'
-import { revisionOfServer } from '../playable-tape.ts'
+import { revisionOfServer, servedRevision } from '../playable-tape.ts'
 import { clientPause, SystemClock } from '../player/clock.ts'
 import { exchangeFaultActions } from '../player/reply-channel.ts'
 import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
@@ -71,7 +71,7 @@ export function createServedRecording({
   }
   // All turns are used, so that a miss can mention requests that were recorded in the form of the other era.
   const main = sessionsFor(turns)
-  const isModern = isStatelessServer(turns, server) === true
+  const isModern = servedRevision(turns, server).revision?.isStateless === true
   const eras = isModern ? { legacy: undefined, modern: main } : { legacy: main, modern: undefined }
   return { ...common, ...eras, main, drift: () => main.drift(), close: () => main.close() }
 }

@@ -4,7 +4,7 @@ import { Matcher, type MatchOutcome } from '../../match/matcher.ts'
 import { type Miss, MissExplainer } from '../../match/miss/miss.ts'
 import type { MatchOptions, SuggestedMatchOptions } from '../../match/options.ts'
 import type { RecordedRequest } from '../../match/request-groups.ts'
-import { isTaskPoll } from '../../match/request-key.ts'
+import { isListMethod, isTaskPoll } from '../../match/request-key.ts'
 import type { Notification, Request } from '../../protocol/message.ts'
 import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
@@ -16,7 +16,7 @@ import {
   type TurnStore,
   type TurnSummary,
 } from '../../tape/turns.ts'
-import { revisionOfServer } from '../playable-tape.ts'
+import { servedRevision } from '../playable-tape.ts'
 import { explainRedactedMiss, type ClientRedaction } from '../redaction/client-redaction.ts'
 import { createReportRedactor, redactMiss, type ReportRedactor } from '../redaction/report-redactor.ts'
 import { syntheticAnswer, type SyntheticAnswer } from './synthetic-answers.ts'
@@ -32,7 +32,7 @@ export type RequestMatch =
       /** The rule or strategy that accepted a request which is not equal to the recorded one. */
       readonly loose?: string
     }
-  | ({ readonly kind: 'synthetic' } & SyntheticAnswer)
+  | ({ readonly kind: 'synthetic'; readonly request: ClientCall } & SyntheticAnswer)
   | { readonly kind: 'miss'; readonly miss: Miss }
 
 export interface RecordedServerOptions extends MatchOptions {
@@ -44,6 +44,8 @@ export interface RecordedServerOptions extends MatchOptions {
   /** The start of the recording, as in the header of the tape. */
   readonly started?: string
   readonly now?: () => number
+  /** Answers a list again with its last recorded page when all are used. */
+  readonly repeatsLists?: boolean
   /** The match options that the user gave for this run. */
   readonly given?: MatchOptions
   /** Formats the command with the options that would accept a miss. */
@@ -120,7 +122,8 @@ export class RecordedServer {
     const outcome = this.#lookup(request)
     if (outcome.kind === 'hit') return this.#matchFromHit(outcome, request)
     const synthetic = syntheticAnswer(request, this.#data)
-    if (synthetic !== undefined) return { kind: 'synthetic', ...synthetic }
+    if (synthetic !== undefined)
+      return { kind: 'synthetic', request: this.#comparableCall(request), ...synthetic }
     const second = this.#learnSecrets(request) ? this.#lookup(request) : outcome
     if (second.kind === 'hit') return this.#matchFromHit(second, request)
     return { kind: 'miss', miss: this.#explainMiss(request, second) }
@@ -162,7 +165,9 @@ export class RecordedServer {
   }
 
   #matchFromHit(hit: MatchOutcome & { kind: 'hit' }, request: Request): RequestMatch {
-    return isTaskPoll(request.method) ? this.#pollTask(hit, request) : { ...hit, kind: 'turn' }
+    if (isTaskPoll(request.method)) return this.#pollTask(hit, request)
+    const isRepeatedList = hit.repeated && isListMethod(request.method)
+    return { ...hit, kind: 'turn', turn: isRepeatedList ? responseOnly(hit.turn) : hit.turn }
   }
 
   /** A client may poll a task at any time. It gets a state that was true at this point of the tape. */
@@ -220,6 +225,11 @@ export class RecordedServer {
   }
 }
 
+/** A list that is repeated must not announce a change again: the client would list once more, without end. */
+function responseOnly(turn: Turn): Turn {
+  return { ...turn, steps: turn.steps.filter(({ kind }) => kind === 'respond') }
+}
+
 function loadRecordedServer(options: RecordedServerOptions): RecordedServerData {
   const { server } = options
   const turns = turnStoreOf(options.turns)
@@ -229,7 +239,7 @@ function loadRecordedServer(options: RecordedServerOptions): RecordedServerData 
     turns,
     matcher: new Matcher(turns, options),
     opening: turnsMatching(turns, (summary) => summary.server === server && summary.trigger === 'none'),
-    revision: revisionOfServer(turns, server),
+    revision: servedRevision(turns, server),
     redactor: options.redaction === undefined ? createReportRedactor() : undefined,
     turnsByMethod: new Map(),
   }

@@ -53,6 +53,44 @@ test('notifications come where they came: before the answer, and after it', () =
   ])
 })
 
+test('a list is answered again with its last recorded page for the cursor, and a call is not', () => {
+  const list = (id: number | string, cursor?: string): object => ({
+    id,
+    method: 'tools/list',
+    ...(cursor !== undefined && { params: { cursor } }),
+  })
+  const page = (id: number, text: string): Said => server(answerOf(id, text))
+  const run = playingWith(
+    { repeatsLists: true },
+    ...[client(list(1)), page(1, 'first')],
+    ...[client(list(2)), page(2, 'second'), server({ method: 'notifications/tools/list_changed' })],
+    ...[client(list(3, 'next')), page(3, 'page 2')],
+    ...call(4, 'a', {}, 'A'),
+  )
+  run.say(list('a'), list('b'), list('c', 'next'), list('d'), list('e'), list('f', 'next'))
+  run.say(callOf('g', 'a', {}), callOf('h', 'a', {}), list('i', 'never'))
+  expect(run.heard()).toEqual([
+    'answer "a": first',
+    'answer "b": second',
+    'notifications/tools/list_changed',
+    'answer "c": page 2',
+    'answer "d": second',
+    'answer "e": second',
+    'answer "f": page 2',
+    'answer "g": A',
+    'answer "h": undefined',
+    'answer "i": undefined',
+  ])
+  expect(run.player.drift()).toMatchObject({
+    leftOver: [],
+    misses: [{ reason: 'EXHAUSTED' }, { request: { method: 'tools/list' } }],
+    notes: [
+      'answered again with its last recorded response: tools/list',
+      'answered again with its last recorded response: tools/list {"cursor":"next"}',
+    ],
+  })
+})
+
 test('what the server said before the client spoke is said at the start', () => {
   const run = playing(server({ method: 'notifications/message', params: { data: 'up' } }))
   expect(run.heard()).toEqual(['notifications/message {"data":"up"}'])

@@ -21,6 +21,7 @@ import {
   type ResponsePayload,
   type RpcError,
 } from '../../protocol/message.ts'
+import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { member } from '../../json/parse.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import type { Turn, ClientCall } from '../../tape/turns.ts'
@@ -196,7 +197,10 @@ export class SessionPlayer {
     const id = member(params, 'requestId')
     if (method === 'notifications/cancelled' && isId(id)) this.cancel(id, channel)
     const turn = this.#options.recordedServer.takeNotificationTurn(notification)
-    if (turn === undefined) return this.#log.note(`the client sent ${method}, which is not on the tape`)
+    if (turn === undefined) {
+      if (!isHandshakeMethod(method)) this.#log.note(`the client sent ${method}, which is not on the tape`)
+      return
+    }
     this.#playback.play({
       turn,
       live: toLiveNotification(text, notification),
@@ -221,6 +225,9 @@ export class SessionPlayer {
   }
 
   #playMatch(match: RequestMatch, live: LiveRequest, channel: ReplyChannel): void {
+    const { upstream } = this.#options
+    if (match.kind === 'synthetic' && match.isAssumed === true && upstream !== undefined)
+      return this.#askUpstream(upstream, match.request, live, channel)
     if (match.kind === 'synthetic') {
       if (match.note !== undefined) this.#log.noteOnce(match.note)
       this.#playback.noteSubscription(live.message)
@@ -234,14 +241,23 @@ export class SessionPlayer {
         `answered loosely, by ${loose}: ${describeRequest(live.message)}, with #${turn.trigger?.n}`,
       )
     if (repeated)
-      this.#log.note(`answered again with its last recorded response: ${describeRequest(live.message)}`)
+      this.#log.noteOnce(`answered again with its last recorded response: ${describeRequest(live.message)}`)
     this.#playback.play({ turn, live, channel })
   }
 
   #handleMiss(miss: Miss, live: LiveRequest, channel: ReplyChannel): void {
     const { upstream } = this.#options
     if (upstream === undefined) return this.#sendMiss(miss, live.id, channel)
-    this.#log.addUpstreamRequest(miss.request)
+    this.#askUpstream(upstream, miss.request, live, channel)
+  }
+
+  #askUpstream(
+    upstream: UpstreamServer,
+    request: ClientCall,
+    live: LiveRequest,
+    channel: ReplyChannel,
+  ): void {
+    this.#log.addUpstreamRequest(request)
     upstream.forward(live, channel)
   }
 

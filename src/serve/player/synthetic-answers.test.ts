@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
+import { playing } from '../../../test/support/session-player.ts'
+import { call, callOf, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { META_KEYS } from '../../protocol/message.ts'
 import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
 import type { Turn } from '../../tape/turns.ts'
@@ -76,6 +77,61 @@ test('a modern tape without server/discover answers it as often as it is asked, 
     misses: [],
     notes: ['server/discover is not on the tape: answered by what the rest of the tape shows of the server'],
   })
+})
+
+const ask = (id: number | string, method: string, params: object = {}): object => ({ id, method, params })
+
+test('a tape without a handshake is served: initialize, tools/list and the recorded calls', () => {
+  const run = playing(
+    ...call(1, 'search', { q: 'foo' }, 'found'),
+    client({ id: 2, method: 'prompts/get', params: { name: 'p' } }),
+    server({ id: 2, error: { code: -32602, message: 'no such prompt' } }),
+    client({ id: 3, method: 'resources/list' }),
+    server({ id: 3, error: { code: -32601, message: 'Method not found' } }),
+  )
+  run.say(
+    ask('d', 'server/discover', { _meta: ENVELOPE }),
+    ask('a', 'initialize', { protocolVersion: '2025-06-18', capabilities: {} }),
+    { method: 'notifications/initialized' },
+    ask('b', 'tools/list'),
+    ask('c', 'initialize', { protocolVersion: '2031-01-01', capabilities: {} }),
+    callOf('x', 'search', { q: 'foo' }),
+  )
+  expect(run.out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { id: 'd', error: { code: -32601 } },
+    { id: 'a', result: { protocolVersion: '2025-06-18', capabilities: { tools: {}, prompts: {} } } },
+    { id: 'b', result: { tools: [{ name: 'search', inputSchema: { type: 'object' } }] } },
+    { id: 'c', result: { protocolVersion: '2025-11-25' } },
+    { id: 'x', result: { content: [{ text: 'found' }] } },
+  ])
+  expect(run.player.drift()).toMatchObject({
+    misses: [],
+    notes: [
+      'initialize is not on the tape: answered by what the rest of the tape shows of the server',
+      'tools/list is not on the tape, and neither is the handshake: answered with the names of the tools that were called',
+    ],
+  })
+})
+
+test('the handshake of a tape that only shows errors of modern requests is modern', () => {
+  const run = playing(
+    client(ask(1, 'tools/call', { name: 'a', _meta: ENVELOPE })),
+    server({ id: 1, error: { code: -32600, message: 'no' } }),
+  )
+  run.say(
+    ask(7, 'server/discover', { _meta: ENVELOPE }),
+    ask(8, 'initialize', { protocolVersion: '2025-11-25' }),
+  )
+  expect(run.out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { id: 7, result: { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } },
+    { id: 8, error: { code: -32022 } },
+  ])
+})
+
+test('an empty tape answers no handshake', () => {
+  const run = playing()
+  run.say(ask(1, 'initialize'))
+  expect(run.player.drift().misses).toMatchObject([{ reason: 'EMPTY_TAPE' }])
 })
 
 function asked(id: number, method: string, result: object): readonly Said[] {

@@ -1,14 +1,22 @@
 import { describeValue } from '../../match/describe-request.ts'
 import { isObject, member, type JsonObject } from '../../json/parse.ts'
-import { type Request, META_KEYS, metaValue, type ResponsePayload } from '../../protocol/message.ts'
-import type { DetectedRevision } from '../../protocol/revisions/index.ts'
-import type { ServerDescription } from '../../protocol/revisions/revision.ts'
+import {
+  type Request,
+  META_KEYS,
+  METHOD_NOT_FOUND,
+  metaValue,
+  type ResponsePayload,
+} from '../../protocol/message.ts'
+import { sessionVersions, type DetectedRevision } from '../../protocol/revisions/index.ts'
+import type { Revision, ServerDescription } from '../../protocol/revisions/revision.ts'
 import type { TurnStore, Turn, RecordedMessage, TurnStep } from '../../tape/turns.ts'
 
 export interface SyntheticAnswer {
   readonly answer: ResponsePayload
   /** A note for the user. */
   readonly note?: string
+  /** True if a live server should be asked instead, if there is one: the answer is only what the tape shows of the server. */
+  readonly isAssumed?: boolean
 }
 
 interface RecordedServerFacts {
@@ -23,14 +31,43 @@ export function syntheticAnswer(
   { turns, server, revision: { revision, version } }: RecordedServerFacts,
 ): SyntheticAnswer | undefined {
   if (method === 'ping') return { answer: { result: {} } }
-  const answer = revision?.builtInAnswer({ method, params }, () =>
-    describeServer(turnsOfServer(turns, server), version ?? revision.version),
-  )
+  if (revision === undefined) return undefined
+  const description = (): ServerDescription =>
+    describeServer(turnsOfServer(turns, server), version ?? revision.version)
+  const answer = revision.builtInAnswer({ method, params }, description)
   if (answer !== undefined)
     return 'result' in answer ? { answer, note: `${method} ${OPENING_NOTE}` } : { answer }
+  if (method === revision.openingMethod) {
+    const agreed = agreedVersion(member(params, 'protocolVersion'), revision)
+    const result = revision.openingResult({ ...description(), version: agreed })
+    return { answer: { result }, note: `${method} ${OPENING_NOTE}`, isAssumed: true }
+  }
+  if (method === 'tools/list' && !hasMethod(turns, server, [method, revision.openingMethod])) {
+    const tools = calledTools(turns, server)
+    if (tools.length > 0) return { answer: { result: { tools } }, note: TOOLS_NOTE, isAssumed: true }
+  }
   if (method === 'logging/setLevel' && declaresLogging(turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
   return undefined
+}
+
+/** The version that the client asks for, if a server of the revision can speak it. */
+function agreedVersion(requested: unknown, revision: Revision): string {
+  return typeof requested === 'string' && sessionVersions().includes(requested) ? requested : revision.version
+}
+
+function hasMethod(turns: TurnStore, server: string, methods: readonly string[]): boolean {
+  return turns.kinds().some((kind) => kind.server === server && methods.includes(kind.method))
+}
+
+/** The tools that were called, for a tape without its beginning. Nothing is known about their arguments. */
+function calledTools(turns: TurnStore, server: string): readonly JsonObject[] {
+  const names = new Set<string>()
+  for (let place = 0; place < turns.size; place++) {
+    const { server: name, method, name: tool } = turns.summary(place)
+    if (name === server && method === 'tools/call' && tool !== undefined) names.add(tool)
+  }
+  return Array.from(names, (name) => ({ name, inputSchema: { type: 'object' } }))
 }
 
 function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
@@ -41,6 +78,8 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
 }
 
 const OPENING_NOTE = 'is not on the tape: answered by what the rest of the tape shows of the server'
+const TOOLS_NOTE =
+  'tools/list is not on the tape, and neither is the handshake: answered with the names of the tools that were called'
 const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
 function declaresLogging(turns: TurnStore, server: string): boolean {
@@ -88,12 +127,22 @@ const CAPABILITY_BY_METHOD: ReadonlyMap<string, string> = new Map([
   ['prompts', 'prompts'],
   ['resources', 'resources'],
   ['completion', 'completions'],
+  ['logging', 'logging'],
+  ['tasks', 'tasks'],
 ])
 
+// A failed call shows the capability too, unless the server does not know the method.
 function evidenceOfAnswer({ trigger, response }: Turn): readonly CapabilityEvidence[] {
-  if (trigger?.message.kind !== 'request' || resultOf(response) === undefined) return []
-  const name = CAPABILITY_BY_METHOD.get(trigger.message.method.split('/', 1)[0] ?? '')
-  return name === undefined ? [] : [[name]]
+  if (trigger?.message.kind !== 'request' || isMethodUnknown(response)) return []
+  const { method } = trigger.message
+  const name = CAPABILITY_BY_METHOD.get(method.split('/', 1)[0] ?? '')
+  if (name === undefined) return []
+  return method === 'resources/subscribe' ? [[name, 'subscribe']] : [[name]]
+}
+
+function isMethodUnknown(response: RecordedMessage | undefined): boolean {
+  if (response?.message.kind !== 'response' || !('error' in response.message.outcome)) return false
+  return member(response.message.outcome.error, 'code') === METHOD_NOT_FOUND
 }
 
 const CAPABILITY_BY_SUBSCRIPTION: readonly (readonly [filter: string, ...CapabilityEvidence])[] = [
@@ -107,6 +156,8 @@ function evidenceOfStep(step: TurnStep): readonly CapabilityEvidence[] {
   if (step.kind !== 'notify' || step.message.message.kind !== 'notification') return []
   const { method, params } = step.message.message
   if (method === 'notifications/message') return [['logging']]
+  const changed = /^notifications\/(tools|prompts|resources)\/list_changed$/.exec(method)?.[1]
+  if (changed !== undefined) return [[changed, 'listChanged']]
   if (method !== 'notifications/subscriptions/acknowledged') return []
   const granted = member(params, 'notifications')
   return CAPABILITY_BY_SUBSCRIPTION.flatMap(([filter, ...evidence]) =>

@@ -46,8 +46,10 @@ export class ReplaySession extends SessionCalls {
   constructor(tape: Tape, options: ReplaySessionOptions = {}) {
     const { permissive = false, onUnknown = permissive ? 'null' : 'error' } = options
     const clock = new SystemClock()
-    const setup = sessionPlayerOptions({ clock, ...options, tape }, (loosening) =>
-      libraryCallText('new ReplaySession', loosening),
+    const setup = sessionPlayerOptions(
+      { clock, ...options, tape },
+      (loosening) => libraryCallText('new ReplaySession', loosening),
+      { repeatsLists: false },
     )
     const client = new SessionClient(setup, { missIsNull: onUnknown === 'null' })
     super(client.request)
