@@ -89,7 +89,7 @@ function isMatchedByMethodAlone(method: string): boolean {
 }
 
 /** Requests of this method are about a task by its id. SDK v1 repeats the `task` param of the call in some of them only. */
-export function isTaskQuery(method: string): boolean {
+function isTaskQuery(method: string): boolean {
   return TASK_QUERIES.has(method)
 }
 

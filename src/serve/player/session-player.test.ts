@@ -53,18 +53,22 @@ test('notifications come where they came: before the answer, and after it', () =
   ])
 })
 
+const list = (id: number | string, cursor?: string): object => ({
+  id,
+  method: 'tools/list',
+  ...(cursor !== undefined && { params: { cursor } }),
+})
+
 test('a list is answered again with its last recorded page for the cursor, and a call is not', () => {
-  const list = (id: number | string, cursor?: string): object => ({
-    id,
-    method: 'tools/list',
-    ...(cursor !== undefined && { params: { cursor } }),
-  })
-  const page = (id: number, text: string): Said => server(answerOf(id, text))
   const run = playingWith(
     { repeatsLists: true },
-    ...[client(list(1)), page(1, 'first')],
-    ...[client(list(2)), page(2, 'second'), server({ method: 'notifications/tools/list_changed' })],
-    ...[client(list(3, 'next')), page(3, 'page 2')],
+    client(list(1)),
+    server(answerOf(1, 'first')),
+    client(list(2)),
+    server(answerOf(2, 'second')),
+    server({ method: 'notifications/tools/list_changed' }),
+    client(list(3, 'next')),
+    server(answerOf(3, 'page 2')),
     ...call(4, 'a', {}, 'A'),
   )
   run.say(list('a'), list('b'), list('c', 'next'), list('d'), list('e'), list('f', 'next'))
