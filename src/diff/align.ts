@@ -1,4 +1,4 @@
-import { jsonTypeOf } from './difference.ts'
+import { isTextOrNumber, jsonTypeOf } from './difference.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 import { commonAffixLength } from '../text.ts'
@@ -7,6 +7,8 @@ import { commonAffixLength } from '../text.ts'
 interface ListAlignment {
   /** Items to compare with each other. */
   readonly pairs: readonly (readonly [expected: number, actual: number])[]
+  /** True if the items that are alike come in another order. */
+  readonly isReordered: boolean
   readonly removed: readonly number[]
   readonly added: readonly number[]
 }
@@ -33,12 +35,9 @@ export function alignLists(lists: ListsToAlign): ListAlignment {
   else if (isFree) pairByKey(lists, pairing, canonicalJson)
   else pairInOrder(lists, pairing)
   pairBySimilarity(lists, pairing)
-  return pairing.alignment()
-}
-
-/** Returns true if the paired items come in another order. */
-export function isReordered(pairs: ListAlignment['pairs']): boolean {
-  return pairs.some(([, actual], at) => actual < (pairs[at - 1]?.[1] ?? -1))
+  const { isReordered } = pairing.alignment()
+  if (isFree) pairReplacedValues(lists, pairing)
+  return { ...pairing.alignment(), isReordered }
 }
 
 class ItemPairing {
@@ -74,7 +73,8 @@ class ItemPairing {
     const pairs = this.#actualOf.flatMap((actual, expected): [number, number][] =>
       actual === undefined ? [] : [[expected, actual]],
     )
-    return { pairs, removed: unpaired.expected, added: unpaired.actual }
+    const isReordered = pairs.some(([, actual], at) => actual < (pairs[at - 1]?.[1] ?? -1))
+    return { pairs, isReordered, removed: unpaired.expected, added: unpaired.actual }
   }
 }
 
@@ -125,6 +125,19 @@ function pairBySimilarity({ expected, actual, order }: ListsToAlign, pairing: It
     if (found === undefined) continue
     free.delete(found)
     pairing.pair(index, found)
+  }
+}
+
+/** A text or a number that is missing was replaced by one that is new, as long as there are both. */
+function pairReplacedValues({ expected, actual }: ListsToAlign, pairing: ItemPairing): void {
+  const unpaired = pairing.unpaired()
+  const [removed, added] = [
+    unpaired.expected.filter((at) => isTextOrNumber(expected[at])),
+    unpaired.actual.filter((at) => isTextOrNumber(actual[at])),
+  ]
+  for (const [nth, at] of removed.entries()) {
+    const other = added[nth]
+    if (other !== undefined && typeof expected[at] === typeof actual[other]) pairing.pair(at, other)
   }
 }
 

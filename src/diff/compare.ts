@@ -1,4 +1,4 @@
-import { alignLists, isReordered, type ListOrder } from './align.ts'
+import { alignLists, type ListOrder } from './align.ts'
 import { jsonTypeOf, type Difference } from './difference.ts'
 import { parseTextPair } from './formats/index.ts'
 import { changedParts } from './formats/prose.ts'
@@ -72,12 +72,12 @@ export class ValueComparison {
     if (expected.end - expected.start === 1 && actual.end - actual.start === 1)
       return this.#pair(expected, actual, [0, 0], node)
     const order = node?.order ?? this.#settings.order
-    const { pairs, removed, added } = alignLists({
+    const { pairs, isReordered, removed, added } = alignLists({
       expected: expected.items.slice(expected.start, expected.end),
       actual: actual.items.slice(actual.start, actual.end),
       order,
     })
-    if (order === 'reported' && isReordered(pairs))
+    if (order === 'reported' && isReordered)
       this.#note({ kind: 'order', expected: expected.items, actual: actual.items })
     for (const pair of pairs) this.#pair(expected, actual, pair, node)
     for (const place of removed) this.#addedOrRemovedItem('removed', expected, place, node)

@@ -45,7 +45,7 @@ export function isChangedScalar(difference: Difference): difference is ChangedSc
   )
 }
 
-function isTextOrNumber(value: unknown): value is string | number {
+export function isTextOrNumber(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
 

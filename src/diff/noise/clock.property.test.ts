@@ -233,6 +233,37 @@ test.each(ages)('on a tape that is %s old, a time at a fixed distance is no diff
   )
 })
 
+const ROUNDED_TIMES: Readonly<Record<string, (at: number) => unknown>> = {
+  'the next full hour': (at) => iso((Math.floor(at / HOUR) + 1) * HOUR),
+  'the current hour in words': (at) => `as of ${iso(Math.floor(at / HOUR) * HOUR)}`,
+  'the last quarter of an hour': (at) => iso(Math.floor(at / (15 * MINUTE)) * 15 * MINUTE),
+  'the end of the day': (at) => iso((Math.floor(at / DAY) + 1) * DAY),
+  'the start of the month': (at) => `${iso(at).slice(0, 7)}-01`,
+  'the start of the week': (at) => iso(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY).slice(0, 10),
+}
+
+test.each(ages.slice(1))(
+  'on a tape that is %s old, a time that is rounded to hours, days, weeks or months is no difference',
+  (_, age) => {
+    fc.assert(
+      fc.property(session, fc.constantFrom(...Object.entries(ROUNDED_TIMES)), (one, [name, write]) => {
+        const [then, now] = [write(one.recorded), write(one.recorded + age)]
+        fc.pre(then !== now)
+        expect([name, then, now, isExplained(then, now, one, age)]).toEqual([name, then, now, true])
+      }),
+      cases(250),
+    )
+  },
+)
+
+test('a rounded time that moves without a reason is a difference', () => {
+  const at = Date.UTC(2026, 10, 17, 10, 20)
+  const times = { recorded: at, later: 0, eventAge: 0 }
+  expect(isExplained('2026-11-17T11:00:00Z', '2026-11-17T12:00:00Z', times, 2 * MINUTE)).toBe(false)
+  expect(isExplained('2026-11-20T09:00:00Z', '2026-11-20T10:00:00Z', times, 2 * MINUTE)).toBe(false)
+  expect(isExplained('2026-11-20T09:00:00Z', '2026-11-22T10:00:00Z', times, 2 * DAY)).toBe(false)
+})
+
 test.each(ages)('on a tape that is %s old, the age of an event is no difference in any form', (_, age) => {
   fc.assert(
     fc.property(
@@ -259,6 +290,14 @@ function isAmbiguous(written: unknown): boolean {
   return /^(?:0?\d|1[0-2])[./-](?:0?\d|1[0-2])[./-]\d+/.test(String(written))
 }
 
+/** A Sunday, a Monday or the first of a month in some zone: such a time may be rounded on purpose. */
+function isStartOfPeriod(at: number): boolean {
+  return [at - DAY / 2, at, at + DAY / 2].some((near) => {
+    const date = new Date(near)
+    return date.getUTCDay() < 2 || date.getUTCDate() === 1
+  })
+}
+
 /** Less than one in a hundred tapes of this age sees the value change. */
 function isRareCrossing(age: number, precision: number): boolean {
   return age / precision < 0.01
@@ -275,7 +314,7 @@ test.each(ages)('on a tape that is %s old, a time that has moved is a difference
         const [name, [precision, write, path]] = form
         const moved = one.recorded + age + sign * (times * precision + SLACK + 15 * SECOND)
         const [then, now] = [write(one.recorded), write(moved)]
-        fc.pre(![then, now].every(isAmbiguous))
+        fc.pre(![then, now].every(isAmbiguous) && ![one.recorded, moved].every(isStartOfPeriod))
         expect([name, then, now, then !== now && isExplained(then, now, one, age, path)]).toEqual([
           name,
           then,

@@ -56,7 +56,9 @@ export class LearnedNoise {
     for (const other of others) {
       this.#addSample(one)
       this.#addSample(other)
-      for (const difference of this.#differ.texts(one, other)) this.#add(difference, one, other)
+      const differences = this.#differ.texts(one, other)
+      for (const difference of differences) this.#add(difference, one, other)
+      this.#addReplacedItems(differences, one, other)
     }
     this.#compiled = undefined
   }
@@ -99,6 +101,24 @@ export class LearnedNoise {
     }
   }
 
+  /** If an item of a list is also in the other sample, but at another index, then items come and go. */
+  #addReplacedItems(differences: readonly Difference[], one: string, other: string): void {
+    const lists = new Map<string, PathPattern>()
+    for (const { kind, path, expected } of differences)
+      if (kind === 'changed' && typeof path.at(-1) === 'number' && typeof expected !== 'object')
+        lists.set(formatPath(path.slice(0, -1)), path.slice(0, -1))
+    for (const list of lists.values()) {
+      const [ours, theirs] = [one, other].map((sample) =>
+        valuesAt(this.#samples.get(sample), list).flatMap(itemsIn),
+      )
+      if (ours === undefined || theirs === undefined || !hasMovedItem(ours, theirs)) continue
+      const place = this.#placeAt(itemsOf(list))
+      place.kinds.add('added').add('removed')
+      place.seen++
+      place.items.push(...itemsWithout(ours, theirs), ...itemsWithout(theirs, ours))
+    }
+  }
+
   #placeAt(path: PathPattern): SeenPlace {
     const key = formatPath(path)
     const known = this.#places.get(key) ?? new SeenPlace(path, this.#samples)
@@ -138,8 +158,9 @@ export class LearnedNoise {
 
 const ABSENT: unique symbol = Symbol('absent')
 
-// With fewer samples, it is by chance that each item was seen twice.
-const FEWEST_FOR_CLOSED = 4
+// With fewer samples, it is by chance that each item was seen several times.
+const FEWEST_FOR_CLOSED = 8
+const FEWEST_TIMES = 3
 
 /** A single item is judged by the class of all items if this class says as much as its own. */
 function isInPattern(place: SeenPlace, patterns: ReadonlyMap<string, SeenPlace>): boolean {
@@ -223,20 +244,28 @@ class CompiledPlace implements LearnedPlace {
     return this.#classes
   }
 
-  /** The classes of items that come and go. If each item of the list was seen in two samples, no others are expected. */
+  /** The classes of items that come and go. If each item of the list was seen several times, no others are expected. */
   #itemClasses(): readonly ValueClass[] {
-    const lists = [...this.#samples.values()].map((sample) => valuesAt(sample, this.path.slice(0, -1)).flat())
-    const seenIn = new Map<string, number>()
+    const lists = [...this.#samples.values()].map((sample) =>
+      valuesAt(sample, this.path.slice(0, -1)).flatMap(itemsIn),
+    )
+    const seenIn = new Map<string, { readonly item: unknown; times: number }>()
     for (const items of lists)
-      for (const item of new Set(items.map(canonicalJson))) seenIn.set(item, (seenIn.get(item) ?? 0) + 1)
-    if (lists.length >= FEWEST_FOR_CLOSED && [...seenIn.values()].every((samples) => samples > 1))
-      return [choiceClass(new Set(seenIn.keys()))]
-    const clusters = new Map<string, unknown[]>()
-    for (const item of this.#place.items) {
-      const key = clusterKey(item)
-      clusters.set(key, [...(clusters.get(key) ?? []), item])
+      for (const [key, item] of new Map(items.map((one) => [canonicalJson(one), one]))) {
+        const known = seenIn.get(key)
+        if (known === undefined) seenIn.set(key, { item, times: 1 })
+        else known.times++
+      }
+    const isClosed = [...seenIn.values()].every(({ times }) => times >= FEWEST_TIMES)
+    if (lists.length >= FEWEST_FOR_CLOSED && isClosed) {
+      const varying = [...seenIn].filter(([, { times }]) => times < lists.length)
+      return [choiceClass(new Set(varying.map(([key]) => key)))]
     }
-    return Array.from(clusters.values(), (items) => inferClass(items))
+    const clusters = new Map<string, unknown[]>(this.#place.items.map((item) => [clusterKey(item), []]))
+    for (const { item } of seenIn.values()) clusters.get(clusterKey(item))?.push(item)
+    return Array.from(clusters.values(), (items) =>
+      inferClass(items.length === 0 ? this.#place.items : items),
+    )
   }
 }
 
@@ -255,6 +284,12 @@ function valuesAt(value: unknown, path: PathPattern): readonly unknown[] {
   )
 }
 
+/** The items of a list, which may be in a structured text. */
+function itemsIn(value: unknown): readonly unknown[] {
+  const holder = typeof value === 'string' ? parseText(value)?.value : value
+  return Array.isArray(holder) ? holder : []
+}
+
 function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
   const holder = typeof value === 'string' ? parseText(value)?.value : value
   if (Array.isArray(holder)) {
@@ -264,6 +299,17 @@ function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
   return isObject(holder) && typeof segment === 'string' && Object.hasOwn(holder, segment)
     ? [holder[segment]]
     : []
+}
+
+function hasMovedItem(ours: readonly unknown[], theirs: readonly unknown[]): boolean {
+  const [one, other] = [ours.map(canonicalJson), theirs.map(canonicalJson)]
+  const isInOther = new Set(other)
+  return one.some((item, at) => other[at] !== item && isInOther.has(item))
+}
+
+function itemsWithout(items: readonly unknown[], others: readonly unknown[]): readonly unknown[] {
+  const known = new Set(others.map(canonicalJson))
+  return items.filter((item) => !known.has(canonicalJson(item)))
 }
 
 /** Items with the same members and the same kind are compared with each other, for example all progress notifications. */

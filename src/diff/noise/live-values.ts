@@ -1,12 +1,28 @@
 import { isChangedScalar } from '../difference.ts'
 import { noiseByDifference, type NoiseKind } from './noise-kind.ts'
 
-/** Values that the live server generated in place of recorded ones, such as ids. A whole text, such as a URL, can be such a value. */
+/**
+ * Values that the live server generated in place of recorded ones, such as ids. A whole text, such as a URL, can be such a value. An id of
+ * another shape is a change of the server, although it was accepted by the server in later requests.
+ */
 export const liveValues: NoiseKind = noiseByDifference('live-value', (difference, { isLiveValue }) => {
   if (isLiveValue === undefined) return false
   const { within } = difference
   return (
-    (isChangedScalar(difference) && isLiveValue(difference.expected, difference.actual, difference.path)) ||
+    (isChangedScalar(difference) &&
+      hasSameShape(String(difference.expected), String(difference.actual)) &&
+      isLiveValue(difference.expected, difference.actual, difference.path)) ||
     (within !== undefined && isLiveValue(within.expected, within.actual, within.path))
   )
 })
+
+/** Returns false if one value is a UUID, a long hash or a number, and the other one is not. */
+function hasSameShape(recorded: string, live: string): boolean {
+  return SHAPES.every((shape) => shape.test(recorded) === shape.test(live))
+}
+
+const SHAPES: readonly RegExp[] = [
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
+  /^[0-9a-f]{16,}$/,
+  /^\d+$/,
+]

@@ -50,7 +50,14 @@ export class NoisePlaces {
     const key = kind === 'changed' || kind === 'type' || !isOfItem ? path : itemsOf(path.slice(0, -1))
     const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
     const fitting = known.find(({ classes }) => classes.some(fits))
-    return fitting ?? (kind === 'changed' ? this.#placeAround(path, fits) : undefined)
+    if (fitting !== undefined || kind !== 'changed') return fitting
+    return (isOfItem ? this.#placeOfReplacedItem(path, fits) : undefined) ?? this.#placeAround(path, fits)
+  }
+
+  /** The place of items that come and go, if one of them was replaced by another one. */
+  #placeOfReplacedItem(path: PathPattern, fits: (value: ValueClass) => boolean): NoisePlace | undefined {
+    const places = this.#byPath.get(formatPath(itemsOf(path.slice(0, -1)))) ?? []
+    return places.find((place) => isOfItems(place) && place.classes.some(fits))
   }
 
   #placeWith(path: PathPattern, kinds: readonly Difference['kind'][]): NoisePlace | undefined {

@@ -2,6 +2,7 @@ import { MessageCounterparts } from '../../bindings/find/confirm.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import { LearnedNoise } from '../../diff/noise/learned.ts'
 import { parseJson } from '../../json/parse.ts'
+import { formatPath } from '../../json/path.ts'
 import { calledTool, type Id } from '../../protocol/message.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { outcomeText } from '../judge/judge.ts'
@@ -69,6 +70,16 @@ export class ExchangeNoise {
       learned !== undefined &&
       separateNoise([difference], { learned }).kept.length === 0
     )
+  }
+
+  /** Returns true if a finding is about a text or a number in a list, and other items of the list are noise. More runs show whether all of them are. */
+  mayExplain(step: ExchangeRequest, { difference, isNeverNoise }: StepFinding): boolean {
+    const index = difference?.path.at(-1)
+    if (isNeverNoise || difference === undefined || typeof index !== 'number') return false
+    if (typeof (difference.expected ?? difference.actual) === 'object') return false
+    const list = generalPath(formatPath(difference.path))
+    const learned = this.#noises.get(requestKey(step))?.noise
+    return learned?.paths().some(({ path }) => generalPath(path) === list) === true
   }
 
   /** Leaves the path of a finding out of the list of noise. */

@@ -138,6 +138,31 @@ test('a member that comes and goes is flaky, a random selection of items is nois
   expect(report.summary.verdict).toBe('flaky')
 })
 
+test('random words of a list are noise, although each of them is at some index in every run for a while', async () => {
+  const words = [
+    'bee fox gnu',
+    'ant cat fox',
+    'bee dog eel',
+    'ant bee dog',
+    'bee eel fox',
+    'ant bee cat',
+    'ant eel fox',
+  ]
+  const [tape = listed(), ...lives] = words.map((line) => listed(...line.split(' ')))
+  const report = await againstRuns(lives, tape, { repeat: 3 })
+  expect(foundIn(report)).toEqual([])
+  expect(report.summary.verdict).toBe('pass')
+})
+
+test('a word that changes for good in a list with a random word is found after more runs', async () => {
+  const lives = Array.from({ length: 7 }, (_, run) => listed(ticketOf(run), 'broken'))
+  const report = await againstRuns(lives, listed('k3x8-q1', 'fixed'), { repeat: 3 })
+  expect(report.summary.verdict).toBe('fail')
+  expect(foundIn(report)).toEqual([
+    'list done values result.structuredContent.items[1] has another value ["fixed","broken"]',
+  ])
+})
+
 function ticketOf(run: number): string {
   return TICKETS[run] ?? ''
 }

@@ -37,7 +37,7 @@ interface JudgedRuns {
 
 /**
  * Combines the reports of several runs. They are undecided if the only differences are values that alternate between the recorded
- * one and one other: further runs show whether these values are random.
+ * one and one other, or items of a list in which other items are noise: further runs show whether these values are random.
  */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
@@ -53,7 +53,7 @@ export function repeatedReport(
     const settled = sameStep.map((step) => withoutNoise(step, { noise, noiseOfBaseline, alternating }))
     for (const finding of settled.flatMap(({ findings }) => findings)) {
       if (finding.level !== 'error') continue
-      if (alternating.has(finding)) hasAlternating = true
+      if (alternating.has(finding) || noise.mayExplain(sameStep[0], finding)) hasAlternating = true
       else hasOthers = true
     }
     const { index, frame } = sameStep[0]

@@ -13,8 +13,8 @@ import { isOfOtherKind } from './exchange-noise.ts'
 export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepFinding> {
   const comparable = runs.filter((step) => step.answer !== undefined && !isOfOtherKind(step))
   if (comparable.length < 2 || comparable.every(({ findings }) => findings.length === 0)) return NONE
-  const wholeTexts = textsWithoutTemplate(comparable)
-  const samples = comparable.map(({ findings }) => findings.flatMap((one) => placesOf(one, wholeTexts)))
+  const whole = { texts: textsWithoutTemplate(comparable), lists: listsWithoutOrder(comparable) }
+  const samples = comparable.map(({ findings }) => findings.flatMap((one) => placesOf(one, whole)))
   const alternating = alternatingPlaces(samples)
   if (alternating.size === 0) return NONE
   const isAlternating = ({ place }: ChangedPlace): boolean => alternating.has(place)
@@ -52,11 +52,15 @@ function alternatingPlaces(samples: readonly (readonly ChangedPlace[])[]): Reado
 }
 
 /** Lists the places of a finding: of a text that follows a template, each changed word is a place. */
-function placesOf(finding: StepFinding, wholeTexts: ReadonlySet<string>): readonly ChangedPlace[] {
+function placesOf(finding: StepFinding, whole: WholePlaces): readonly ChangedPlace[] {
   const { difference } = finding
   if (difference === undefined || (difference.kind === 'order' && difference.actual === undefined)) return []
   const { kind, path, expected, actual } = difference
-  const words = wholeTexts.has(formatPath(path)) ? undefined : changedWords(difference)
+  // Items of a list come and go together, so the list is the place.
+  const last = path.at(-1)
+  const list = typeof last === 'number' ? formatPath(path.slice(0, -1)) : undefined
+  const isItem = list !== undefined && (kind !== 'changed' || whole.lists.has(list))
+  const words = isItem || whole.texts.has(formatPath(path)) ? undefined : changedWords(difference)
   if (words !== undefined)
     return words.map(({ at, value, isDuration }) => ({
       finding,
@@ -64,18 +68,43 @@ function placesOf(finding: StepFinding, wholeTexts: ReadonlySet<string>): readon
       value,
       isDuration,
     }))
-  // Items of a list come and go together, so the list is the place.
-  const last = path.at(-1)
-  const isItem = typeof last === 'number'
   const sides = kind === 'removed' ? expected : actual
   return [
     {
       finding,
-      place: JSON.stringify([formatPath(isItem ? path.slice(0, -1) : path)]),
+      place: JSON.stringify([isItem ? list : formatPath(path)]),
       value: JSON.stringify([kind, isItem && last, sides]),
       isDuration: isNumber(expected) && isNumber(actual) && nameWords(String(last)).some(isDurationWord),
     },
   ]
+}
+
+/** Texts and lists whose parts are not looked at one by one. */
+interface WholePlaces {
+  readonly texts: ReadonlySet<string>
+  readonly lists: ReadonlySet<string>
+}
+
+/** The paths of lists of texts or numbers that come and go, or that are at several indexes: the index does not identify an item. */
+function listsWithoutOrder(runs: readonly ReplayStep[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  const indexes = new Map<string, number>()
+  for (const { findings } of runs)
+    for (const { difference } of findings) {
+      if (difference === undefined) continue
+      const { kind, path, expected, actual } = difference
+      if (kind === 'order') found.add(formatPath(path))
+      const index = path.at(-1)
+      if (typeof index !== 'number' || typeof (expected ?? actual) === 'object') continue
+      const list = formatPath(path.slice(0, -1))
+      if (kind === 'added' || kind === 'removed') found.add(list)
+      for (const value of kind === 'changed' ? [expected, actual] : []) {
+        const key = JSON.stringify([list, value])
+        if ((indexes.get(key) ?? index) !== index) found.add(list)
+        indexes.set(key, index)
+      }
+    }
+  return found
 }
 
 /** The paths of texts that have too little in common with the recorded ones in some run to be compared by words. */

@@ -44,6 +44,34 @@ test('another id in place of a carried one is found in every run, beside noise',
   ])
 })
 
+test('a live id of another shape is found once, where it is made', async () => {
+  const lives = ['9f1c2ab4', '2d7e60f8'].map((id, run) => created(id, { ticket: TICKETS[run] ?? '' }))
+  const report = await againstRuns(lives, created(RECORDED))
+  expect(report.summary.verdict).toBe('fail')
+  expect(foundIn(report)).toEqual([
+    expect.stringMatching(/^create .* result.structuredContent.id has another value/),
+  ])
+})
+
+/** Creates a note, and names its id and its address in a text. */
+function told(id: string, other: string, seen: string): Tape {
+  return session(
+    ...called(1, 'create', {}, { id }),
+    ...text(`note ${id} is at https://notes.example/${other}, seen ${seen}`),
+  )
+}
+
+test('a wrong id is found in a text that also has the right one', async () => {
+  const tape = told(RECORDED, RECORDED, 'k3x8-q1')
+  const same = LIVE.map((id, run) => told(id, id, TICKETS[run] ?? ''))
+  expect(foundIn(await againstRuns(same, tape))).toEqual([])
+  const wrong = LIVE.map((id, run) => told(id, OTHERS[run] ?? '', TICKETS[run] ?? ''))
+  const report = await againstRuns(wrong, tape)
+  expect(foundIn(report)).toEqual([
+    expect.stringContaining('is no longer the value of #4 result.structuredContent.id'),
+  ])
+})
+
 test('a value that one response repeats from another must be repeated, also in a text', async () => {
   const lives = (say: (id: string, run: number) => string): readonly Tape[] =>
     LIVE.map((id, run) => session(...called(1, 'status', {}, { build: id }), ...text(say(id, run))))

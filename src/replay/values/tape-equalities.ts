@@ -90,8 +90,8 @@ export class TapeEqualities {
     const actual = String(difference.actual)
     const restored = context.lives.get(expected) === actual ? expected : namesOf(repeated).restore(actual)
     if (restored === expected) return []
-    const kept = new Set(piecesOf(restored))
-    const [broken] = repeated.find(([value]) => !kept.has(value)) ?? []
+    const [recorded, kept] = [expected, restored].map(piecesOf)
+    const [broken] = repeated.find(([value]) => timesIn(kept, value) < timesIn(recorded, value)) ?? []
     if (broken === undefined || this.#isKnownElsewhere(restored, expected, context.run))
       return [{ ...finding, difference: { ...difference, actual: restored } }]
     const first = this.#places.get(broken)?.first
@@ -116,6 +116,10 @@ export class TapeEqualities {
         this.#places.has(value) || this.#runs.some((other) => other !== run && hasAnswerWith(other, value)),
     )
   }
+}
+
+function timesIn(pieces: readonly string[] | undefined, value: string): number {
+  return pieces?.filter((piece) => piece === value).length ?? 0
 }
 
 interface RestoreContext {

@@ -2,7 +2,7 @@ import { canonicalJson } from '../../../json/canonical.ts'
 import { parseJson } from '../../../json/parse.ts'
 import type { ClassKind, ValueClass } from './value-class.ts'
 
-/** Few values that recur. Each was seen at least twice, so others are not expected. */
+/** Few values that recur. Each was seen so often that others are not expected. */
 export const choice: ClassKind = {
   name: 'choice',
   infer: (values) => {
@@ -11,7 +11,9 @@ export const choice: ClassKind = {
     // Texts with digits may contain a time or a count that changes slowly.
     if (values.some((value) => typeof value === 'string' && /\d/.test(value))) return undefined
     const areAll = values.every((value) => typeof value === 'boolean')
-    if (!areAll && (seen.size < 2 || [...seen.values()].some((times) => times < 2))) return undefined
+    const areClosed =
+      values.length >= FEWEST_SAMPLES && [...seen.values()].every((times) => times >= FEWEST_TIMES)
+    if (!areAll && (seen.size < 2 || !areClosed)) return undefined
     return choiceClass(new Set(areAll ? ['true', 'false'] : seen.keys()))
   },
   read: (written) => choiceClass(new Set(written.values('values').map(canonicalJson))),
@@ -30,3 +32,7 @@ export function choiceClass(values: ReadonlySet<string>): ValueClass {
 }
 
 const MOST_NAMED = 5
+
+// With fewer samples, one of three values is often missing by chance.
+const FEWEST_SAMPLES = 12
+const FEWEST_TIMES = 3

@@ -5,7 +5,8 @@ export const identifier: ClassKind = {
   name: 'id',
   infer: (values) => {
     if (!areStrings(values) || !values.every((value) => ID.test(value))) return undefined
-    const prefix = commonPrefix(values)
+    // Words at random, such as names of regions, may begin alike by chance.
+    const prefix = values.every((value) => WORDS.test(value)) ? '' : commonPrefix(values)
     const rests = values.map((value) => value.slice(prefix.length))
     const alphabet = alphabetOf(rests)
     if (alphabet === undefined) return undefined
@@ -31,7 +32,8 @@ interface IdShape {
 }
 
 function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
-  const [shortest, longest] = least === most ? [least, most] : [Math.min(1, least), most * 2 + 2]
+  const isFixedLength = least === most && most >= FEWEST_OF_FIXED_LENGTH
+  const [shortest, longest] = isFixedLength ? [least, most] : [Math.min(1, least), most * 2 + 2]
   return {
     text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
     written: {
@@ -50,6 +52,11 @@ function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
 }
 
 const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u
+
+const WORDS = /^[\p{L}_.:/-]*$/u
+
+/** Short words often have the same length by chance. */
+const FEWEST_OF_FIXED_LENGTH = 6
 
 /** Ends at a separator, because random characters may begin alike, and before a digit, because a part with digits may be random too. */
 function commonPrefix(values: readonly string[]): string {
@@ -85,12 +92,17 @@ const ALPHABETS: readonly Alphabet[] = [
 ]
 
 // With fewer characters, an id of a large alphabet may look like one of a small alphabet.
-const FEWEST_CHARACTERS = 20
+const FEWEST_CHARACTERS = 24
+/** Base64 has only two characters besides letters and digits, so that even several ids may have none of them. */
+const SURELY_WITHOUT_PUNCTUATION = 300
 
 function alphabetOf(rests: readonly string[]): Alphabet | undefined {
   const at = ALPHABETS.findIndex(({ pattern }) => rests.every((rest) => pattern.test(rest)))
   if (at < 0) return undefined
-  const isSure = rests.join('').length >= FEWEST_CHARACTERS || ALPHABETS[at]?.name === 'a-z'
-  if (isSure) return ALPHABETS[at]
+  const characters = rests.join('').length
+  if (at >= MIXED_CASE && characters < SURELY_WITHOUT_PUNCTUATION) return ALPHABETS.at(-1)
+  if (characters >= FEWEST_CHARACTERS || ALPHABETS[at]?.name === 'a-z') return ALPHABETS[at]
   return ALPHABETS.slice(Math.max(at, 4)).find(({ pattern }) => rests.every((rest) => pattern.test(rest)))
 }
+
+const MIXED_CASE = ALPHABETS.findIndex(({ name }) => name === 'letters and digits')

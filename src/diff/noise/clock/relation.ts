@@ -53,12 +53,42 @@ function areSameMoments(then: MomentReading, now: MomentReading, clocks: ClockPa
   return zonesOf(then, clocks).some((zone) => {
     const [recorded, live] = [momentIn(then, zone), momentIn(now, zone)]
     if (isIn(recorded, then.precision, clocks.recorded) && isIn(live, now.precision, clocks.live)) return true
-    return (
-      !then.onlyNow &&
-      hasElapsed(live - recorded, Math.max(then.precision, now.precision), elapsedBetween(clocks))
-    )
+    if (then.onlyNow) return false
+    const precision = Math.max(then.precision, now.precision)
+    if (hasElapsed(live - recorded, precision, elapsedBetween(clocks))) return true
+    const { offset } = then
+    const zones = offset === undefined ? clocks.zones : [() => offset, ...clocks.zones]
+    return zones.some((each) => areSameRounded({ recorded, live, precision }, clocks, each))
   })
 }
+
+/** The lengths that times are rounded to: the next full hour, the start of the current quarter of an hour. */
+const ROUNDINGS: readonly number[] = [60, 30, 15, 10, 5, 1].map((minutes) => minutes * LENGTHS.minute)
+
+/** Returns true if two rounded times are the same number of hours or minutes from the current one. If no boundary was crossed, only equal times are. */
+function areSameRounded(
+  { recorded, live, precision }: Readonly<Record<'recorded' | 'live' | 'precision', number>>,
+  clocks: ClockPair,
+  zone: ZoneOffset,
+): boolean {
+  const [then, now] = [recorded + zone(recorded), live + zone(live)]
+  if ([then, now].every((time) => time % LENGTHS.day === 0))
+    return areSameDaysIn(then / LENGTHS.day, now / LENGTHS.day, clocks, zone)
+  const unit = ROUNDINGS.find((length) => [then, now].every((time) => time % length === 0))
+  if (unit === undefined || unit < FEWEST_STEPS * precision) return false
+  const distances = unitsOfSession(clocks.recorded, unit, zone).map((current) => then / unit - current)
+  return unitsOfSession(clocks.live, unit, zone).some((current) => distances.includes(now / unit - current))
+}
+
+function unitsOfSession({ from, to }: TimeSpan, unit: number, zone: ZoneOffset): readonly number[] {
+  const [first, last] = [from - JITTER, to + JITTER].map((at) => Math.floor((at + zone(at)) / unit))
+  if (first === undefined || last === undefined) return []
+  return Array.from({ length: Math.min(last - first, MOST_UNITS) + 1 }, (_, index) => first + index)
+}
+
+const MOST_UNITS = 60
+/** With fewer, a time that is not rounded often looks as if it were. */
+const FEWEST_STEPS = 15
 
 function zonesOf(
   { offset }: { readonly offset: number | undefined },
@@ -111,9 +141,44 @@ function haveDaysPassed(days: number, clocks: ClockPair): boolean {
 function areSameDaysIn(then: number, now: number, { recorded, live }: ClockPair, zone: ZoneOffset): boolean {
   return daysOf(recorded, zone).some((recordedToday) =>
     daysOf(live, zone).some(
-      (today) => then - recordedToday === now - today || isSameMonthStep([recordedToday, then], [today, now]),
+      (today) =>
+        then - recordedToday === now - today ||
+        isSameMonthStep([recordedToday, then], [today, now]) ||
+        isSameStart([recordedToday, then], [today, now]),
     ),
   )
+}
+
+/** Returns true if both days are the start of the current or of the next month or week. */
+function isSameStart(one: DayStep, other: DayStep): boolean {
+  const steps = [one, other]
+  const areStarts = (isStart: (day: number) => boolean, distance: (step: DayStep) => number): boolean => {
+    const [first, second] = [distance(one), distance(other)]
+    return steps.every(([, to]) => isStart(to)) && first === second && (first === 0 || first === 1)
+  }
+  return (
+    areStarts((day) => dateOf(day).getUTCDate() === 1, monthsIn) ||
+    WEEK_STARTS.some((start) =>
+      areStarts(
+        (day) => dateOf(day).getUTCDay() === start,
+        ([from, to]) => weekOf(to, start) - weekOf(from, start),
+      ),
+    )
+  )
+}
+
+/** Sunday and Monday. */
+const WEEK_STARTS: readonly number[] = [0, 1]
+
+function weekOf(day: number, start: number): number {
+  return Math.floor((day + EPOCH_WEEKDAY - start) / 7)
+}
+
+/** 1970-01-01 was a Thursday. */
+const EPOCH_WEEKDAY = 4
+
+function dateOf(day: number): Date {
+  return new Date(day * LENGTHS.day)
 }
 
 /** The days of a session. Shortly before and after midnight, there are two. */
@@ -139,13 +204,13 @@ function monthsIn([from, to]: DayStep): number {
 }
 
 function monthIndex(day: number): number {
-  const date = new Date(day * LENGTHS.day)
+  const date = dateOf(day)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
 }
 
 function isWholeMonths([from, to]: DayStep): boolean {
-  const [start, end] = [new Date(from * LENGTHS.day), new Date(to * LENGTHS.day)]
-  const isLastOfMonth = new Date((to + 1) * LENGTHS.day).getUTCDate() === 1
+  const [start, end] = [dateOf(from), dateOf(to)]
+  const isLastOfMonth = dateOf(to + 1).getUTCDate() === 1
   const isClamped = isLastOfMonth && start.getUTCDate() > end.getUTCDate()
   return start.getUTCDate() === end.getUTCDate() || isClamped
 }
@@ -172,7 +237,7 @@ function isMultiple(value: number, cycle: number): boolean {
 }
 
 function inCycle(kind: CycleReading['kind'], day: number): number {
-  if (kind === 'weekday') return new Date(day * LENGTHS.day).getUTCDay()
+  if (kind === 'weekday') return dateOf(day).getUTCDay()
   return kind === 'month' ? monthIndex(day) : Math.floor(monthIndex(day) / 12)
 }
 
