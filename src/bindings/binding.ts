@@ -40,6 +40,8 @@ export interface TapeLocation extends ValueLocation {
   readonly turn: number
   /** Number of the frame. */
   readonly frame: number
+  /** Number of the exchange, if the message is its request or its response. */
+  readonly exchange?: number
   /** Index in the batch, if the message is part of one. */
   readonly item?: number
 }

@@ -26,19 +26,19 @@ function applied(file: unknown): readonly string[] {
   )
 }
 
-const RUN = '#2 result.content[0].text > text "rosa, remember it. Run {}." -> #3 params.arguments.run found'
+const RUN = '#1 result.content[0].text > text "rosa, remember it. Run {}." -> #2 params.arguments.run found'
 
 test('a file adds a binding that could not be found, and replay uses it', () => {
   const bind = [
     {
-      from: '#2 result.content[0].text > text "word is {},"',
-      to: '#3 params.arguments.word',
+      from: '#1 result.content[0].text > text "word is {},"',
+      to: '#2 params.arguments.word',
       note: 'a secret',
     },
   ]
   expect(applied({ bind })).toEqual([
     RUN,
-    '#2 result.content[0].text > text "The code word is {}, rememb" -> #3 params.arguments.word user',
+    '#1 result.content[0].text > text "The code word is {}, rememb" -> #2 params.arguments.word user',
   ])
   const { bindings } = applyBindingsFile(
     findBindings(TAPE.turns),
@@ -56,12 +56,12 @@ test('a file adds a binding that could not be found, and replay uses it', () => 
 })
 
 test('a file corrects a binding: it replaces what was found for the same location', () => {
-  const bind = [{ from: 'now + 1 days', to: ['#3 params.arguments.run'] }]
-  expect(applied({ bind })).toEqual(['now + 1 days -> #3 params.arguments.run user'])
+  const bind = [{ from: 'now + 1 days', to: ['#2 params.arguments.run'] }]
+  expect(applied({ bind })).toEqual(['now + 1 days -> #2 params.arguments.run user'])
 })
 
-test('a file forbids a binding, in one frame or wherever the path occurs', () => {
-  expect(applied({ forbid: ['#3 params.arguments.run'] })).toEqual([])
+test('a file forbids a binding, in one exchange or wherever the path occurs', () => {
+  expect(applied({ forbid: ['#2 params.arguments.run'] })).toEqual([])
   expect(applied({ forbid: ['params.arguments'] })).toEqual([])
   expect(applied({ forbid: ['#9 params.arguments.run'] })).toEqual([RUN])
 })
@@ -71,8 +71,8 @@ test('bindings that are printed as a file can be read again unchanged', () => {
   const file = toBindingsFile(bindings)
   expect(file.bind).toEqual([
     {
-      from: '#2 result.content[0].text > text "rosa, remember it. Run {}."',
-      to: ['#3 params.arguments.run'],
+      from: '#1 result.content[0].text > text "rosa, remember it. Run {}."',
+      to: ['#2 params.arguments.run'],
       note: 'a1b2c3d4: a value that is unlikely to be generated twice',
     },
   ])
@@ -89,33 +89,40 @@ describe('an invalid file is rejected with the reason', () => {
       { bind: [{ from: '#1 a', to: [] }] },
       'cannot use the bindings: bind[0].to must contain at least one location',
     ],
-    [{ bind: [{ from: 'a.b', to: '#3 a' }] }, 'invalid location "a.b": expected a frame number and a path'],
     [
-      { bind: [{ from: '#2 a[*]', to: '#3 a' }] },
-      'invalid location "#2 a[*]": [*] stands for several locations, and a binding needs exactly one',
+      { bind: [{ from: 'a.b', to: '#2 a' }] },
+      'invalid location "a.b": expected the number of an exchange and a path',
     ],
     [
-      { bind: [{ from: '#2 a > jsn b', to: '#3 a' }] },
-      'invalid location "#2 a > jsn b": unknown step "jsn b"',
+      { bind: [{ from: '#1 a[*]', to: '#2 a' }] },
+      'invalid location "#1 a[*]": [*] stands for several locations, and a binding needs exactly one',
     ],
     [
-      { bind: [{ from: '#2 a > text "x"', to: '#3 a' }] },
-      'invalid location "#2 a > text \\"x\\"": a text step needs a quoted text with {} in place of the value',
+      { bind: [{ from: '#1 a > jsn b', to: '#2 a' }] },
+      'invalid location "#1 a > jsn b": unknown step "jsn b"',
+    ],
+    [
+      { bind: [{ from: '#1 a > text "x"', to: '#2 a' }] },
+      'invalid location "#1 a > text \\"x\\"": a text step needs a quoted text with {} in place of the value',
     ],
     [
       { forbid: ['arguments.run'] },
       'cannot use the bindings: forbid[0] is arguments.run, but must start with "params" or "result"',
     ],
     [
-      { bind: [{ from: '#77 result.id', to: '#3 params.arguments.run' }] },
+      { bind: [{ from: '#77 result.id', to: '#2 params.arguments.run' }] },
       'cannot use the bindings: the tape has no message #77',
     ],
     [
-      { bind: [{ from: '#2 result.id', to: '#3 params.arguments.run' }] },
-      'cannot use the bindings: there is no string or number at #2 result.id',
+      { bind: [{ from: 'frame 7 result.id', to: '#2 params.arguments.run' }] },
+      'cannot use the bindings: the tape has no message in frame 7',
     ],
     [
-      { bind: [{ from: '#2 result.content[0].text > text "nothing {}"', to: '#3 params.arguments.run' }] },
+      { bind: [{ from: '#1 result.id', to: '#2 params.arguments.run' }] },
+      'cannot use the bindings: there is no string or number at #1 result.id',
+    ],
+    [
+      { bind: [{ from: '#1 result.content[0].text > text "nothing {}"', to: '#2 params.arguments.run' }] },
       'cannot use the bindings: "nothing " is not in the text',
     ],
   ])('%j', (file, message) => {

@@ -9,16 +9,18 @@ import type {
 import {
   parseClockProducer,
   parseLocation,
+  parseMessageNumber,
   type WrittenLocation,
+  type WrittenMessage,
   formatTapeLocation,
   formatProducer,
   type WrittenLocationStep,
 } from './location-text.ts'
 import { readLocation, describeToken } from './location.ts'
 import { ReelayError } from '../errors.ts'
-import { formatPath, parsePath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
+import { formatPath, parsePath, type JsonPath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
 import { isObject } from '../json/parse.ts'
-import { type TurnStore, messagesOfTurn, type RecordedMessage } from '../tape/turns.ts'
+import { type Turn, type TurnStore, messagesOfTurn, type RecordedMessage } from '../tape/turns.ts'
 
 /** The user's changes to the bindings of a tape. */
 export interface BindingsFile {
@@ -33,9 +35,9 @@ export interface UserBinding {
   readonly to: readonly WrittenLocation[]
 }
 
-/** A path in requests: in one frame, or in all frames if there is no number. */
+/** A path in requests: in one message, or in all of them if there is no number. */
 interface ForbiddenLocation {
-  readonly frame?: number
+  readonly message: WrittenMessage | undefined
   readonly path: PathPattern
 }
 
@@ -93,13 +95,13 @@ function readBinding(value: unknown, index: number): UserBinding {
 
 function readForbidden(value: unknown, index: number): ForbiddenLocation {
   if (typeof value !== 'string') throw invalidBindingsFile(`forbid[${index}] must be a string`)
-  const found = /^#(\d{1,15}) (.+)$/.exec(value)
-  const path = parsePath(found?.[2] ?? value)
+  const { message, rest } = parseMessageNumber(value)
+  const path = parsePath(rest)
   if (path[0] !== 'params' && path[0] !== 'result')
     throw invalidBindingsFile(
       `forbid[${index}] is ${formatPath(path)}, but must start with "params" or "result"`,
     )
-  return { ...(found === null ? {} : { frame: Number(found[1]) }), path }
+  return { message, path }
 }
 
 function invalidBindingsFile(why: string): ReelayError {
@@ -127,8 +129,13 @@ export function applyBindingsFile(
   return { bindings: [...without(bindings), ...added], guesses: without(guesses) }
 }
 
-function isForbiddenBy({ frame, path }: ForbiddenLocation, consumer: BindingConsumer): boolean {
-  return (frame === undefined || frame === consumer.frame) && patternCovers(path, consumer.path)
+function isForbiddenBy({ message, path }: ForbiddenLocation, consumer: BindingConsumer): boolean {
+  return isMessage(message, consumer) && patternCovers(path, consumer.path)
+}
+
+function isMessage(message: WrittenMessage | undefined, { exchange, frame }: BindingConsumer): boolean {
+  if (message === undefined) return true
+  return message.exchange === undefined ? message.frame === frame : message.exchange === exchange
 }
 
 function patternCovers(pattern: PathPattern, path: PathPattern): boolean {
@@ -143,7 +150,7 @@ function patternCovers(pattern: PathPattern, path: PathPattern): boolean {
 function resolveBinding({ from, to }: UserBinding, turns: TurnStore): Binding {
   const consumers = to.map((place) => resolveConsumer(place, turns))
   const [first] = consumers
-  const recorded = first === undefined ? undefined : findMessage(first, turns)?.recorded
+  const recorded = to[0] === undefined ? undefined : findMessage(to[0], turns)?.recorded
   const value = first === undefined || recorded === undefined ? undefined : readLocation(recorded.text, first)
   return {
     value: value ?? '',
@@ -164,10 +171,17 @@ function resolveConsumer(written: WrittenLocation, turns: TurnStore): BindingCon
 }
 
 function resolveLocation(written: WrittenLocation, turns: TurnStore): TapeLocation {
-  const { frame, item, path, steps } = written
+  const { message, path, steps } = written
   const found = findMessage(written, turns)
-  if (found === undefined) throw locationNotFound(`the tape has no message #${frame}`)
-  const place = { frame, ...(item === undefined ? {} : { item }), path }
+  if (found === undefined) throw locationNotFound(`the tape has no ${messageName(message)}`)
+  const { n: frame, item } = found.recorded
+  const { exchange } = message
+  const place = {
+    frame,
+    ...(item === undefined ? {} : { item }),
+    ...(exchange === undefined ? {} : { exchange }),
+    path,
+  }
   const inside: LocationStep[] = []
   for (const step of steps)
     inside.push(resolveStep(step, readLocation(found.recorded.text, { path, inside })))
@@ -187,20 +201,33 @@ function resolveStep(step: WrittenLocationStep, text: string | undefined): Locat
   return { kind: 'token', token: describeToken(text, from, ends) }
 }
 
-function findMessage(
-  { frame, item }: Pick<TapeLocation, 'frame' | 'item'>,
-  turns: TurnStore,
-): { readonly turn: number; readonly recorded: RecordedMessage } | undefined {
+function messageName({ exchange, frame }: WrittenMessage): string {
+  return exchange === undefined ? `message in frame ${frame}` : `message #${exchange}`
+}
+
+interface FoundMessage {
+  readonly turn: number
+  readonly recorded: RecordedMessage
+}
+
+function findMessage({ message, path }: WrittenLocation, turns: TurnStore): FoundMessage | undefined {
   for (let index = 0; index < turns.size; index++) {
+    if (message.exchange !== undefined && turns.exchangeOf(index) !== message.exchange) continue
     const turn = turns.at(index)
-    const recorded = turn && messagesOfTurn(turn).find((one) => one.n === frame && one.item === item)
+    const recorded = turn && messageInTurn(turn, message, path)
     if (recorded !== undefined) return { turn: index, recorded }
   }
   return undefined
 }
 
+/** Of an exchange, `params` are in the request, and everything else is in the response. */
+function messageInTurn(turn: Turn, message: WrittenMessage, [root]: JsonPath): RecordedMessage | undefined {
+  if (message.exchange !== undefined) return root === 'params' ? turn.trigger : turn.response
+  return messagesOfTurn(turn).find((one) => one.n === message.frame && one.item === message.item)
+}
+
 function locationNotFound(why: string): ReelayError {
   return new ReelayError('BINDINGS_INVALID', `cannot use the bindings: ${why}`, {
-    hint: '`reelay inspect --bindings` shows the frame numbers; they may change if the session is recorded again',
+    hint: '`reelay inspect` shows the numbers of the exchanges, and `reelay inspect --bindings` the locations; they may change if the session is recorded again',
   })
 }

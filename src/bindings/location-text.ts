@@ -1,15 +1,19 @@
-import type { BindingProducer, ClockProducer, LocationStep, TapeLocation } from './binding.ts'
+import type { BindingProducer, ClockProducer, LocationStep, TapeLocation, ValueLocation } from './binding.ts'
 import { ReelayError } from '../errors.ts'
 import type { JsonPath } from '../json/path.ts'
 import { EVERY_ITEM, parsePath, formatPath } from '../json/path.ts'
 
 /** A location as the user wrote it. A token of a text is identified by the text around it. */
 export interface WrittenLocation {
-  readonly frame: number
-  readonly item?: number
+  readonly message: WrittenMessage
   readonly path: JsonPath
   readonly steps: readonly WrittenLocationStep[]
 }
+
+/** The request or the response of an exchange, by its number, or any message by its frame. */
+export type WrittenMessage =
+  | { readonly exchange: number; readonly frame?: undefined }
+  | { readonly frame: number; readonly item?: number; readonly exchange?: undefined }
 
 export type WrittenLocationStep =
   | { readonly kind: 'json'; readonly path: JsonPath }
@@ -18,18 +22,28 @@ export type WrittenLocationStep =
   | { readonly kind: 'span'; readonly start: number; readonly end: number }
   | { readonly kind: 'key'; readonly index: number }
 
-/** Parses a location such as `#12 result.content[0].text > json issue.id`. */
+/** Parses a location such as `#12 result.content[0].text > json issue.id` or `frame 7 params.message`. */
 export function parseLocation(text: string): WrittenLocation {
   const [head = '', ...steps] = splitLocation(text)
-  const found = /^#(\d{1,15})(?:\/(\d{1,9}))? (.+)$/.exec(head)
-  if (found === null) throw invalidLocation(text, 'expected a frame number and a path')
-  const [, frame, item, path = ''] = found
+  const { message, rest } = parseMessageNumber(head)
+  if (message === undefined) throw invalidLocation(text, 'expected the number of an exchange and a path')
   return {
-    frame: Number(frame),
-    ...(item === undefined ? {} : { item: Number(item) }),
-    path: parseSinglePath(path, text),
+    message,
+    path: parseSinglePath(rest, text),
     steps: steps.map((step) => parseLocationStep(step, text)),
   }
+}
+
+/** Parses the number before a path: `#12`, `frame 7`, or `frame 7/0` for an item of a batch. */
+export function parseMessageNumber(text: string): {
+  readonly message: WrittenMessage | undefined
+  readonly rest: string
+} {
+  const [, exchange, frame, item, rest = text] =
+    /^(?:#(\d{1,15})|frame (\d{1,15})(?:\/(\d{1,9}))?) (.+)$/s.exec(text) ?? []
+  if (exchange !== undefined) return { message: { exchange: Number(exchange) }, rest }
+  if (frame === undefined) return { message: undefined, rest }
+  return { message: { frame: Number(frame), ...(item !== undefined && { item: Number(item) }) }, rest }
 }
 
 /** Parses a clock producer such as `now + 7 days`. Returns `undefined` for any other text. */
@@ -89,9 +103,18 @@ function invalidLocation(text: string, why: string): ReelayError {
 }
 
 /** Formats a location for a bindings file: `#12 result.content[0].text > json issue.id`. */
-export function formatTapeLocation({ frame, item, path, inside }: Omit<TapeLocation, 'turn'>): string {
-  const at = item === undefined ? `#${frame}` : `#${frame}/${item}`
-  return [`${at} ${formatPath(path)}`, ...inside.map(formatLocationStep)].join(' > ')
+export function formatTapeLocation(location: Omit<TapeLocation, 'turn'>): string {
+  return `${messageNumber(location)} ${formatValueLocation(location)}`
+}
+
+function messageNumber({ exchange, frame, item }: Omit<TapeLocation, 'turn'>): string {
+  if (exchange !== undefined) return `#${exchange}`
+  return item === undefined ? `frame ${frame}` : `frame ${frame}/${item}`
+}
+
+/** Formats a location inside a message: `result.content[0].text > json issue.id`. */
+export function formatValueLocation({ path, inside }: ValueLocation): string {
+  return [formatPath(path), ...inside.map(formatLocationStep)].join(' > ')
 }
 
 /** Formats a producer for a bindings file. */

@@ -3,6 +3,7 @@ import type { TurnStore, RecordedMessage, TurnStep, Turn } from '../tape/turns.t
 import type { Direction } from '../protocol/message.ts'
 import { isObject, member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
+import type { TapeLocation } from './binding.ts'
 import { nameWords } from './names.ts'
 
 /** A message of a tape and the facts about its turn. Its text is read on demand, because the tape may be large. */
@@ -39,6 +40,19 @@ export class TapeMessage {
     this.subjectWords = subjectWordsOf(this.tool ?? completedArgument(params) ?? method)
     this.#part = part
     this.#turns = turns
+  }
+
+  /** Where the message is on the tape. */
+  get place(): Omit<TapeLocation, 'path' | 'inside'> {
+    const { turn, n: frame, item } = this
+    const isRequestOrResponse = this.#part === 0 || (this.isResponse && this.dir === 's2c')
+    const exchange = isRequestOrResponse ? this.#turns.exchangeOf(turn) : undefined
+    return {
+      turn,
+      frame,
+      ...(item === undefined ? {} : { item }),
+      ...(exchange === undefined ? {} : { exchange }),
+    }
   }
 
   get recorded(): RecordedMessage {

@@ -23,8 +23,8 @@ test('each finding is shown with its places and hardly a character, and what is 
   const { ask, asked } = answering('', 'y', 'NO')
   expect(await reviewSecrets(FINDINGS, ask)).toEqual(['no-secret-1'])
   expect(asked).toEqual([
-    '1 of 3: ghp…89 (14 characters), in the header, #2\n  a secret? [Y]es, no, show, all, quit: ',
-    '2 of 3: h… (7 characters), in #1, #2, #3, #4, #5 and 1 more\n  a secret? [Y]es, no, show, all, quit: ',
+    '1 of 3: ghp…89 (14 characters), in the header, frame 2\n  a secret? [Y]es, no, show, all, quit: ',
+    '2 of 3: h… (7 characters), in frame 1, frame 2, frame 3, frame 4, frame 5 and 1 more\n  a secret? [Y]es, no, show, all, quit: ',
     '3 of 3: n… (11 characters), cut off at the end of a frame\n  a secret? [Y]es, no, show, all, quit: ',
   ])
 })

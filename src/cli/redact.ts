@@ -124,7 +124,7 @@ export function allowanceNote({ projectAllows }: TapeRedactionSummary): string {
 /** Lists the places of secrets, never the values. */
 function placesOf({ changed, isHeaderChanged, secrets }: TapeRedactionSummary): string {
   if (secrets === 0) return ''
-  const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `#${n}`)]
+  const places = [...(isHeaderChanged ? ['the header'] : []), ...changed.map((n) => `frame ${n}`)]
   const more = places.length > MAX_SCAN_PLACES ? ` and ${places.length - MAX_SCAN_PLACES} more` : ''
   return `  in ${places.slice(0, MAX_SCAN_PLACES).join(', ')}${more}\n  write a copy without them: -o <file>, or reelay share\n`
 }
@@ -184,7 +184,7 @@ function masked(value: string): string {
 }
 
 function framesText(frames: readonly number[]): string {
-  const names = frames.slice(0, MAX_REVIEW_PLACES).map((n) => (n === 0 ? 'the header' : `#${n}`))
+  const names = frames.slice(0, MAX_REVIEW_PLACES).map((n) => (n === 0 ? 'the header' : `frame ${n}`))
   const more = frames.length > MAX_REVIEW_PLACES ? ` and ${frames.length - MAX_REVIEW_PLACES} more` : ''
   return names.length === 0 ? 'cut off at the end of a frame' : `in ${names.join(', ')}${more}`
 }

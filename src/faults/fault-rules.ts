@@ -17,7 +17,7 @@ import {
 } from './request-rules.ts'
 import { describeRequest } from '../match/describe-request.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
-import type { Turn } from '../tape/turns.ts'
+import { exchangeLabel, type NumberedMessage, type Turn } from '../tape/turns.ts'
 import { escapeControlChars } from '../text.ts'
 
 /** A fault as written in a rule file or in code: which requests it applies to, and one kind of fault with its value. */
@@ -228,7 +228,7 @@ function firstFault(counters: readonly FaultRuleCounter[], call: MethodCall): Fa
 export interface FaultForecast {
   /** A description of the rule. */
   readonly fault: string
-  readonly strikes: readonly { readonly frame: number; readonly request: string }[]
+  readonly strikes: readonly (NumberedMessage & { readonly request: string })[]
 }
 
 /** Predicts what the rules would do to a client that repeats the recorded session. */
@@ -243,11 +243,15 @@ export function forecastFaults(
     fault: describeFaultRule(rule),
     strikes: [] as FaultForecast['strikes'][number][],
   }))
-  for (const { trigger } of turns) {
+  for (const { trigger, exchange } of turns) {
     if (trigger?.message.kind !== 'request') continue
     const { message, n } = trigger
     const [first] = forecasts.filter(({ counter }) => counter.faultFor(message) !== undefined)
-    first?.strikes.push({ frame: n, request: describeRequest(message) })
+    first?.strikes.push({
+      frame: n,
+      ...(exchange !== undefined && { exchange }),
+      request: describeRequest(message),
+    })
   }
   return forecasts.map(({ fault, strikes }) => ({ fault, strikes }))
 }
@@ -255,7 +259,7 @@ export function forecastFaults(
 export function formatForecast(forecasts: readonly FaultForecast[]): string {
   const lines = forecasts.flatMap(({ fault, strikes }, index) => [
     `${index + 1}. ${fault}`,
-    ...strikes.map(({ frame, request }) => `   #${frame} ${request}`),
+    ...strikes.map((strike) => `   ${exchangeLabel(strike)} ${strike.request}`),
     ...(strikes.length === 0 ? ['   applies to no request of this tape'] : []),
   ])
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')

@@ -46,6 +46,8 @@ export interface RequestUsage {
   readonly used: number
   /** The frame of the recording that is played next, or of the last one if all are used. */
   readonly frame: number
+  /** The exchange of that recording. */
+  readonly exchange?: number | undefined
   /** The frames of the recordings that have no answer. */
   readonly unanswered: readonly number[]
   /** Those of the unanswered frames whose answer was cut off by `--cut`. */
@@ -240,7 +242,19 @@ export class Matcher {
     const used = this.#usedOf(recordings)
     const next = nextPlace(recordings, used)
     const frame = next === undefined ? request.frame : this.#index.frameAt(next)
-    return { request, answers: playable.length, used, frame, unanswered, cut }
+    const exchangeOf = (): number | undefined =>
+      next === undefined ? request.exchange : this.#index.exchangeAt(next)
+    return {
+      request,
+      answers: playable.length,
+      used,
+      frame,
+      unanswered,
+      cut,
+      get exchange() {
+        return exchangeOf()
+      },
+    }
   }
 
   *#unusedPlaces(): Generator<number> {

@@ -117,7 +117,7 @@ test('unused recorded requests are listed in recorded order, and the first one i
   ask(index, 'b')
   ask(index, 'a')
   expect(index.unconsumedKeys()).toEqual([
-    { frame: 8, server: 'demo', method: 'tools/call', params: { name: 'a', arguments: {} } },
+    { frame: 8, exchange: 4, server: 'demo', method: 'tools/call', params: { name: 'a', arguments: {} } },
   ])
   expect(index.next()?.frame).toBe(8)
   ask(index, 'a')

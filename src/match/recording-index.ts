@@ -1,5 +1,5 @@
 import { ReelayError } from '../errors.ts'
-import type { ClientCall, Turn } from '../tape/turns.ts'
+import { exchangeLabel, type ClientCall, type Turn } from '../tape/turns.ts'
 import { describeRequest } from './describe-request.ts'
 import { Matcher, type MatchOutcome } from './matcher.ts'
 import type { RecordedRequest } from './request-groups.ts'
@@ -43,7 +43,7 @@ function notRecordedError(
   { kind }: MatchOutcome,
   next: RecordedRequest | undefined,
 ): ReelayError {
-  const expected = next === undefined ? 'nothing' : `#${next.frame} ${describeRequest(next)}`
+  const expected = next === undefined ? 'nothing' : `${exchangeLabel(next)} ${describeRequest(next)}`
   return new ReelayError(
     'CALL_NOT_RECORDED',
     `no recorded answer (${kind}) for ${describeRequest(request, 400)}`,

@@ -1,12 +1,10 @@
 import { toolOrPromptName } from '../protocol/message.ts'
-import type { ClientCall } from '../tape/turns.ts'
+import type { ClientCall, NumberedMessage } from '../tape/turns.ts'
 import type { ComparableRequest } from './comparable-request.ts'
 import type { RequestComparer } from './request-comparer.ts'
 
-/** A request on the tape, and the number of its frame. */
-export interface RecordedRequest extends ClientCall {
-  readonly frame: number
-}
+/** A request on the tape, with its numbers. */
+export interface RecordedRequest extends ClientCall, NumberedMessage {}
 
 /** The key of a request, and the first place under it, which identifies the request. */
 export interface KeyedPlaces {

@@ -176,6 +176,10 @@ export class RequestIndex {
     return this.#store.summary(place).frame
   }
 
+  exchangeAt(place: number): number | undefined {
+    return this.#store.exchangeOf(place)
+  }
+
   /** When the request at a place was sent, in milliseconds from the start of the tape. */
   sentAt(place: number): number {
     const sent = this.#sendTimes.get(place) ?? this.#store.trigger(place)?.t ?? Number.NaN
@@ -193,6 +197,9 @@ export class RequestIndex {
       frame,
       server,
       method,
+      get exchange() {
+        return store.exchangeOf(place)
+      },
       get params() {
         call ??= clientCallOf(store.trigger(place))
         return call?.params

@@ -95,6 +95,8 @@ export interface Stop {
   /** Position among the client's messages on the tape, from 0. */
   readonly index: number
   readonly frame: number
+  /** The number of the exchange that the request began; `undefined` for a notification. */
+  readonly exchange?: number | undefined
   readonly method: string
   readonly tool: string | undefined
   /** The text that would be sent, with live values, except for its id; `undefined` if a live value is missing. */
@@ -130,10 +132,10 @@ export class StopQueue extends AsyncQueue<Stop> {
     text: string | undefined,
   ): Promise<StopDecision> {
     if (this.#isResumed || fate.kind !== 'send') return GO
-    const frame = turn.trigger?.n ?? 0
+    const [frame, { exchange }] = [turn.trigger?.n ?? 0, turn]
     return new Promise((resolve) => {
       this.#decide = resolve
-      this.push({ index, frame, method: message.method, tool, text, ...this.#actions(resolve) })
+      this.push({ index, frame, exchange, method: message.method, tool, text, ...this.#actions(resolve) })
     })
   }
 

@@ -20,6 +20,7 @@ test('a message is told with its index, itself, its two times, what its answer i
   expect(third).toEqual({
     index: 2,
     frame: 5,
+    exchange: 3,
     message: expect.objectContaining({ kind: 'request', id: 3, method: 'tools/call' }),
     tool: 'show',
     fate: { kind: 'send' },

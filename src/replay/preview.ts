@@ -15,6 +15,8 @@ export interface ScheduledMessage {
   readonly index: number
   /** Frame on the tape. */
   readonly frame: number
+  /** The number of the exchange that the request began; `undefined` for a notification. */
+  readonly exchange: number | undefined
   readonly message: Request | Notification
   readonly tool: string | undefined
   readonly fate: SendDecision
@@ -69,5 +71,6 @@ function describeMessage({
   link,
 }: PlannedMessage): Omit<ScheduledMessage, 'due' | 'dependencies'> {
   const correlationId = message.kind === 'request' ? `${link}:${JSON.stringify(message.id)}` : undefined
-  return { index, frame: turn.trigger?.n ?? 0, message, tool, fate, at, correlationId }
+  const { exchange } = turn
+  return { index, frame: turn.trigger?.n ?? 0, exchange, message, tool, fate, at, correlationId }
 }

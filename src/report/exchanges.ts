@@ -33,10 +33,10 @@ export function exchangesInTurns(turns: readonly Turn[]): readonly ExchangeFacts
   const cancelled = cancelledRequests(turns)
   return turns
     .flatMap(({ trigger, ...rest }) => (isExchangeRequest(trigger) ? [{ trigger, ...rest }] : []))
-    .map(({ trigger, steps, response, cut }, index) => {
+    .map(({ trigger, steps, response, cut, exchange }, index) => {
       const answer = isExchangeResponse(response) ? response : undefined
       return {
-        sequence: index + 1,
+        sequence: exchange ?? index + 1,
         request: trigger,
         target: requestTarget(trigger.message.params),
         steps,

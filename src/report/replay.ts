@@ -1,3 +1,4 @@
+import { exchangeLabel } from '../tape/turns.ts'
 import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
 import { member } from '../json/parse.ts'
@@ -13,12 +14,12 @@ import type { StepList } from '../replay/steps/step-log.ts'
 
 /** A step on one line, followed by its differences. */
 export function stepAsText(step: ReplayStep): string {
-  const { frame, method, tool, duration, state, why } = step
+  const { exchange, method, tool, duration, state, why } = step
   const [word, style] = stepLabel(step)
   const title = truncateText(callName(method, tool), 44).padEnd(44)
   const time = duration === undefined ? '' : formatDuration(duration)
   const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
-  const line = `${styleText(style, word.padEnd(7))} ${`#${frame}`.padStart(6)}  ${title} ${time.padStart(9)}${reason}`
+  const line = `${styleText(style, word.padEnd(7))} ${numberText(exchange).padStart(6)}  ${title} ${time.padStart(9)}${reason}`
   return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
 }
 
@@ -38,8 +39,13 @@ export function replaySummaryText(report: RepeatedReport): string {
     .join('')
 }
 
-function noiseText({ method, tool, path, frames, inEveryCall }: RepeatedReport['noise'][number]): string {
-  const where = inEveryCall ? `all ${frames.length} calls` : frames.map((frame) => `#${frame}`).join(', ')
+/** Notifications have no number. */
+function numberText(exchange: number | undefined): string {
+  return exchange === undefined ? '' : `#${exchange}`
+}
+
+function noiseText({ method, tool, path, exchanges, inEveryCall }: RepeatedReport['noise'][number]): string {
+  const where = inEveryCall ? `all ${exchanges.length} calls` : exchanges.map(numberText).join(', ')
   return `noise: ${callName(method, tool)} ${path}: the server sends another value each time (${where})`
 }
 
@@ -50,16 +56,16 @@ function remainingText({ steps, judgedRuns, unstable }: RepeatedReport): readonl
   const isSlow = unstable.filter(({ finding }) => finding.layer === 'timing')
   return [
     ...(remaining.length === 0 ? [] : ['differences that are not noise:']),
-    ...remaining.flatMap(({ frame, method, tool, findings }) => [
-      `  #${frame} ${callName(method, tool)}`,
-      ...findings.map(
+    ...remaining.flatMap((step) => [
+      `  ${exchangeLabel(step)} ${callName(step.method, step.tool)}`,
+      ...step.findings.map(
         (finding) =>
           `    ${finding.layer.padEnd(9)} ${findingText(finding)}   (${runsText(finding.inRuns, judgedRuns)})`,
       ),
     ]),
     ...isSlow.map(
-      ({ frame, finding, inRuns }) =>
-        `unstable: #${frame} ${finding.layer}: ${finding.message} (${runsText(inRuns, judgedRuns)})`,
+      (step) =>
+        `unstable: ${exchangeLabel(step)} ${step.finding.layer}: ${step.finding.message} (${runsText(step.inRuns, judgedRuns)})`,
     ),
   ]
 }
@@ -155,9 +161,10 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
     judgedRuns,
     noise,
     timeline: new StreamedList(() => timeline),
-    unstable: unstable.map(({ index, frame, finding, inRuns }) => ({
+    unstable: unstable.map(({ index, frame, exchange, finding, inRuns }) => ({
       index,
       frame,
+      exchange,
       finding: findingJson(finding),
       inRuns,
     })),

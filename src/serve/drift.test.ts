@@ -16,13 +16,13 @@ test('every recorded request that was skipped, every miss and every note has its
   }
   const drift: Drift = {
     answered: 1,
-    leftOver: [{ ...request, frame: 14 }],
+    leftOver: [{ ...request, frame: 14, exchange: 6 }],
     misses: [{ reason: 'UNKNOWN_TOOL', why: '', request, tape: '', nearest: [], annotations: [], fixes: [] }],
     notes: ['the client sent notifications/odd, which is not on the tape'],
   }
   expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "1 request answered, 1 miss, 1 left over
-    skipped a baseline step: #14 tools/call echo {"message":"hi"}
+    skipped a baseline step: #6 tools/call echo {"message":"hi"}
     missed: UNKNOWN_TOOL tools/call echo {"message":"hi"}
     note: the client sent notifications/odd, which is not on the tape"
   `)

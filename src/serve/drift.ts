@@ -4,7 +4,7 @@ import { describeRequest, describeValue } from '../match/describe-request.ts'
 import type { RecordedRequest } from '../match/request-groups.ts'
 import type { Miss } from '../match/miss/miss.ts'
 import { requestKey } from '../match/request-key.ts'
-import { type ClientCall } from '../tape/turns.ts'
+import { exchangeLabel, type ClientCall } from '../tape/turns.ts'
 import type { ReportRedactor } from './redaction/report-redactor.ts'
 import { escapeControlChars } from '../text.ts'
 
@@ -66,7 +66,7 @@ function formatCounts({ answered, leftOver, misses, faults = [], wentLive = [] }
 
 function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {
   const why = cause === undefined ? '' : formatLeftOverCause(cause)
-  return `skipped a baseline step: #${request.frame} ${describeRequest(request)}${why}`
+  return `skipped a baseline step: ${exchangeLabel(request)} ${describeRequest(request)}${why}`
 }
 
 const MAX_LINES = 40

@@ -12,7 +12,7 @@ test('a left-over that was asked for in another form is told from one that nobod
   expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "0 requests answered, 1 miss, 2 left over
     skipped a baseline step: #1 tools/call search {"n":1,"q":"cats"} (asked in another form: params.arguments.q recorded "cats", got "dogs" and 1 more)
-    skipped a baseline step: #3 tools/call count {}
+    skipped a baseline step: #2 tools/call count {}
     missed: ARGUMENT_DRIFT tools/call search {"n":2,"q":"dogs"}"
   `)
   expect(leftOverCauses(drift.leftOver, drift.misses)).toEqual([

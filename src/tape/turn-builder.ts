@@ -14,6 +14,11 @@ export class TurnBuilder {
     for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
   }
 
+  /** Passes over a frame that is not shown. Its requests keep their numbers. */
+  skip(frame: Frame): void {
+    this.#log.exchanges += countRequests(frame)
+  }
+
   /** The turns in the order of their triggers. */
   turns(): readonly Turn[] {
     return this.#log.turns
@@ -71,9 +76,12 @@ interface OpenServerRequest {
 class InMemoryTurnLog implements TurnLog<OpenTurn, OpenServerRequest> {
   readonly turns: Turn[] = []
   readonly strays: RecordedMessage[] = []
+  exchanges = 0
 
   begin(trigger: RecordedMessage | undefined): OpenTurn {
-    const turn = { trigger, steps: NO_STEPS, response: undefined }
+    const isExchange = trigger?.message.kind === 'request'
+    const exchange = isExchange ? ++this.exchanges : undefined
+    const turn = { trigger, steps: NO_STEPS, response: undefined, exchange }
     this.turns.push(turn)
     return turn
   }
@@ -119,6 +127,14 @@ export function buildTurns(frames: Iterable<Frame>): readonly Turn[] {
   const builder = new TurnBuilder()
   for (const frame of frames) builder.add(frame)
   return builder.turns()
+}
+
+/** The number of requests of the client in a frame, which may be a batch. */
+export function countRequests(frame: Frame): number {
+  if (frame.kind !== 'message' || frame.dir !== 'c2s') return 0
+  const { message } = frame
+  return (message.kind === 'batch' ? message.items : [message]).filter(({ kind }) => kind === 'request')
+    .length
 }
 
 /** The message of a frame, or the items of its batch, each with its own text. */

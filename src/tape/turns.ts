@@ -29,6 +29,27 @@ export interface Turn {
   readonly response: RecordedMessage | undefined
   /** The frame of a response of which only the beginning was recorded. Then `response` is `undefined`. */
   readonly cut?: number
+  /**
+   * The number of the exchange in every report: 1 for the first request of the client on the tape, whatever its server.
+   * Notifications, and turns that do not come from a tape, have none.
+   */
+  readonly exchange?: number | undefined
+}
+
+/** The name of a message in reports: `#4` for the fourth exchange of the tape, `frame 7` for a message that is not a request. */
+export function exchangeLabel({ exchange, frame }: NumberedMessage): string {
+  return exchange === undefined ? `frame ${frame}` : `#${exchange}`
+}
+
+/** The name of a turn in reports, by its trigger. */
+export function turnLabel({ trigger, exchange }: Turn): string {
+  return exchangeLabel({ frame: trigger?.n ?? 0, exchange })
+}
+
+/** A message on a tape: its frame, and the number of the exchange that it begins. */
+export interface NumberedMessage {
+  readonly frame: number
+  readonly exchange?: number | undefined
 }
 
 export type TurnStep =
@@ -106,6 +127,7 @@ export abstract class TurnStore implements Turns {
   abstract readonly size: number
   readonly #keyed = new WeakMap<KeyOf, KeyedTurns>()
   #kinds: readonly TurnKind[] | undefined
+  #exchanges: Uint32Array | undefined
 
   abstract at(index: number): Turn | undefined
   /** The message that began the turn. A store on disk reads no other message of the turn. */
@@ -123,6 +145,20 @@ export abstract class TurnStore implements Turns {
     const keyed = this.#keyed.get(keyOf) ?? this.indexBy(keyOf)
     this.#keyed.set(keyOf, keyed)
     return keyed
+  }
+
+  /** The number of the exchange that a turn is; `undefined` if it is not an exchange. */
+  exchangeOf(index: number): number | undefined {
+    this.#exchanges ??= this.#countExchanges()
+    return this.#exchanges[index] || undefined
+  }
+
+  #countExchanges(): Uint32Array {
+    const exchanges = new Uint32Array(this.size)
+    let count = 0
+    for (let index = 0; index < this.size; index++)
+      if (this.summary(index).trigger === 'request') exchanges[index] = ++count
+    return exchanges
   }
 
   /** The response to search in, or an empty text. A store on disk returns the whole line without checking it. */
@@ -223,6 +259,11 @@ class InMemoryTurns extends TurnStore {
     const turn = this.#turns[index]
     return turn === undefined ? NO_TURN : new LazySummary(turn)
   }
+
+  // The turns may be a part of a tape.
+  override exchangeOf(index: number): number | undefined {
+    return this.#turns[index]?.exchange
+  }
 }
 
 /** Computes each fact when it is read: a caller that scans a tape usually reads one of them. */
@@ -300,6 +341,10 @@ export class FilteredTurns extends TurnStore {
 
   summary(index: number): TurnSummary {
     return this.#isChosen(index) ? this.#turns.summary(index) : NO_TURN
+  }
+
+  override exchangeOf(index: number): number | undefined {
+    return this.#turns.exchangeOf(index)
   }
 
   override responseText(index: number): string {

@@ -43,12 +43,12 @@ test('the values that the server made up are shown with where they came from, wh
     1 value from the server sent back in 2 places
 
     a1b2c3d4  high: a value that is unlikely to be generated twice
-      #2 result.structuredContent.issue.id
-      → #3 params.arguments.ref > characters 2-10
-      → #3 params.arguments.issue
+      #1 result.structuredContent.issue.id
+      → #2 params.arguments.ref > characters 2-10
+      → #2 params.arguments.issue
 
     guesses, bound only if a second run confirms them
-      7: #2 result.structuredContent.issue.number → #3 params.arguments.parent_id
+      7: #1 result.structuredContent.issue.number → #2 params.arguments.parent_id
     "
   `)
 })
@@ -59,14 +59,14 @@ test('bindings for programs', async () => {
     bindings: [
       {
         value: 'a1b2c3d4',
-        from: '#2 result.structuredContent.issue.id',
+        from: '#1 result.structuredContent.issue.id',
         also: [],
-        to: ['#3 params.arguments.ref > characters 2-10', '#3 params.arguments.issue'],
+        to: ['#2 params.arguments.ref > characters 2-10', '#2 params.arguments.issue'],
         confidence: 'high',
         standing: 'found',
       },
     ],
-    guesses: [{ value: '7', to: ['#3 params.arguments.parent_id'] }],
+    guesses: [{ value: '7', to: ['#2 params.arguments.parent_id'] }],
   })
 })
 
@@ -74,15 +74,15 @@ test('a bindings file beside the tape adds to what was found and forbids some of
   const tape = await issueTape()
   const file = [
     'bind:',
-    '  - from: "#2 result.structuredContent.issue.number"',
-    '    to: "#3 params.arguments.parent_id"',
+    '  - from: "#1 result.structuredContent.issue.number"',
+    '    to: "#2 params.arguments.parent_id"',
     'forbid: [params.arguments.ref, params.arguments.issue]',
   ]
   writeFileSync(tape.replace('.tape.jsonl', '.bindings.yaml'), file.join('\n'))
   const { stdout } = await inspect(tape, '--bindings', '--json')
   expect(JSON.parse(stdout)).toMatchObject({
     bindings: [
-      { value: '7', to: ['#3 params.arguments.parent_id'], confidence: 'certain', standing: 'user' },
+      { value: '7', to: ['#2 params.arguments.parent_id'], confidence: 'certain', standing: 'user' },
     ],
     guesses: [],
   })
@@ -93,10 +93,10 @@ test('found bindings are printed as a file that can be kept beside the tape', as
   const { stdout } = await inspect(tape, '--bindings-file')
   expect(stdout).toMatchInlineSnapshot(`
     "bind:
-      - from: "#2 result.structuredContent.issue.id"
+      - from: "#1 result.structuredContent.issue.id"
         to:
-          - "#3 params.arguments.ref > characters 2-10"
-          - "#3 params.arguments.issue"
+          - "#2 params.arguments.ref > characters 2-10"
+          - "#2 params.arguments.issue"
         note: "a1b2c3d4: a value that is unlikely to be generated twice"
     forbid: []
     "
@@ -120,9 +120,9 @@ test('a bindings file that cannot be read is refused with its place', async () =
   expect(broken.stderr).toMatch(/issue\.bindings\.yaml cannot be read: .* at line 3/)
   writeFileSync(
     tape.replace('.tape.jsonl', '.bindings.yaml'),
-    'bind:\n  - from: "#2 result.nothing"\n    to: "#3 params.arguments.ref"\n',
+    'bind:\n  - from: "#1 result.nothing"\n    to: "#2 params.arguments.ref"\n',
   )
   const wrong = await inspect(tape, '--bindings')
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('there is no string or number at #2 result.nothing')
+  expect(wrong.stderr).toContain('there is no string or number at #1 result.nothing')
 })

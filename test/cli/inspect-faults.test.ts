@@ -27,10 +27,10 @@ test('inspect says in words which recorded requests each fault would strike', as
   expect(stderr).toBe('')
   expect(stdout).toMatchInlineSnapshot(`
     "1. each call of search (number 2 only) is answered with HTTP 429
-       #6 tools/call search {"q":"dogs"}
+       #3 tools/call search {"q":"dogs"}
     2. each tools/call is answered with error -32000 "overloaded"
-       #4 tools/call search {"q":"cats"}
-       #8 tools/call count {}
+       #2 tools/call search {"q":"cats"}
+       #4 tools/call count {}
     3. each call of never is never answered
        applies to no request of this tape
     "

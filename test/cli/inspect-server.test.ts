@@ -33,6 +33,23 @@ test('only the servers that are asked for are shown, with their own frames count
   expect(text).not.toContain('git')
 })
 
+test('an exchange has the same number in every view of a tape', async () => {
+  const tape = await threeServers()
+  const numbers = async (...args: string[]): Promise<readonly unknown[]> => {
+    const { exchanges } = JSON.parse((await inspect(tape, '--json', ...args)).stdout) as Record<
+      string,
+      object[]
+    >
+    return (exchanges ?? []).map((exchange) => Reflect.get(exchange, 'sequence'))
+  }
+  expect(await numbers()).toEqual([1, 2, 3])
+  expect(await numbers('--server', 'files')).toEqual([3])
+  expect((await inspect(tape, '--server', 'files')).stdout).toMatch(/^3 .* ping /m)
+  const options = ['--server', 'files', '--dry-run']
+  const planned = await ended([process.execPath, REELAY, 'verify', tape, ...options], {})
+  expect(planned.stdout).toMatch(/^send +#3 +ping$/m)
+})
+
 test('a filter that no server fits is refused with the names that there are', async () => {
   const { code, stderr } = await inspect(await threeServers(), '--server', 'nobody')
   expect(code).toBe(2)

@@ -33,7 +33,7 @@ test('redact looks at the servers that are asked for, and knows a secret that an
   const found = await reelay('redact', tape, '--server', 'github')
   expect(found).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/: 1 secret in 1 of 4 frames\n {2}in #2\n/) as string,
+    stdout: expect.stringMatching(/: 1 secret in 1 of 4 frames\n {2}in frame 2\n/) as string,
   })
 })
 

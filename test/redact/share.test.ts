@@ -42,7 +42,9 @@ test('a tape with secrets is found out, copied without them, and the copy is cle
   const found = await reelay('redact', tape)
   expect(found).toMatchObject({ code: 1, stderr: '' })
   const [, head] =
-    /^(.*?): 2 secrets in [34] of [78] frames\n {2}in #2, #3, #4(, #5)?\n/.exec(found.stdout) ?? []
+    /^(.*?): 2 secrets in [34] of [78] frames\n {2}in frame 2, frame 3, frame 4(, frame 5)?\n/.exec(
+      found.stdout,
+    ) ?? []
   expect(head).toBe(tape)
   expect(found.stdout).not.toContain(secret.value)
   const copy = join(dirname(tape), 'copy.tape.jsonl')

@@ -63,7 +63,7 @@ test('a dry run starts nothing and says what would be sent', async () => {
   expect(out.replaceAll(/#\d+/g, '#').replaceAll(/ +/g, ' ')).toBe(
     [
       'skip # initialize (Reelay does its own handshake)',
-      'skip # notifications/initialized (Reelay does its own handshake)',
+      'skip notifications/initialized (Reelay does its own handshake)',
       'send # tools/list',
       'hold # tools/call create_order (the tool is not marked as read-only)',
       'send # tools/call get_order (after 1 answer)',

@@ -36,7 +36,7 @@ test('the bindings file beside a tape binds what could not be found', async () =
   expect((await against(live, tape)).summary.verdict).toBe('fail')
   writeFileSync(
     tape.path.replace('.tape.jsonl', '.bindings.yaml'),
-    "bind:\n  - from: '#5 result.structuredContent.said'\n    to: '#6 params.arguments.answer'\n",
+    "bind:\n  - from: '#2 result.structuredContent.said'\n    to: '#3 params.arguments.answer'\n",
   )
   const report = await against(live, tape)
   expect(foundIn(report)).toEqual([])
@@ -57,7 +57,7 @@ test('a guess that makes the second run pass is confirmed, and the report says s
   const report = await against(session(...guessed(9)), session(...guessed(7)), { repeat: 2 })
   expect(foundIn(report)).toEqual([])
   expect(report.notes).toEqual([
-    'a guess is confirmed: #6 params.arguments.parent_id is the value of #5 result.structuredContent.id',
+    'a guess is confirmed: #3 params.arguments.parent_id is the value of #2 result.structuredContent.id',
   ])
   expect(report.bindings).toMatchObject([{ value: '7', live: '9', standing: 'confirmed' }])
 })
@@ -68,7 +68,7 @@ test('a binding without which the second run passes is refuted, and the report s
     'open_page done values result.structuredContent.page.id has another value [7,9]',
   ])
   expect(report.bindings).toMatchObject([{ value: '7', standing: 'refuted' }])
-  expect(report.notes.join()).toMatch(/^a binding is refuted: #6 params.arguments.page_id/)
+  expect(report.notes.join()).toMatch(/^a binding is refuted: #3 params.arguments.page_id/)
 })
 
 test('a second recording settles guesses before anything is sent, and shows what is noise', async () => {

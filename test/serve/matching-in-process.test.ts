@@ -13,7 +13,7 @@ test('a transport takes a strategy and rules, and notes what they let through', 
   const options = { match: 'subset', rules: ['params.arguments.on relative-date'], now: WEEK_LATER }
   const onNote = (note: string): void => void notes.push(note)
   expect(await booked(tapeOf(...BOOKING), { ...options, onNote }, { on: '2026-11-29' })).toBe('booked')
-  expect(notes).toEqual(['answered loosely, by match subset: tools/call book {"on":"2026-11-29"}, with #4'])
+  expect(notes).toEqual(['answered loosely, by match subset: tools/call book {"on":"2026-11-29"}, with #2'])
 })
 
 test('rules that stand beside a tape come with the tape', async () => {

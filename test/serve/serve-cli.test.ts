@@ -45,8 +45,8 @@ test('what was recorded and not asked for is reported at the end, with exit code
   const { code, stderr } = await serve.end()
   expect(stderr.split('\n').slice(1)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
-    'skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}',
-    'skipped a baseline step: #8 tools/call count {}',
+    'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
+    'skipped a baseline step: #4 tools/call count {}',
     '',
   ])
   expect(code).toBe(1)
@@ -59,7 +59,7 @@ test('with --leftovers note, what was not asked for is reported and fails nothin
   const { code, stderr } = await some.end()
   expect(stderr.split('\n').slice(1, 3)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
-    'skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"}',
+    'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
   ])
   expect(code).toBe(0)
   const other = new ServeProcess([path, '--leftovers', 'note'])
@@ -85,14 +85,14 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
     REPLAY MISS  tools/call search   tape: TAPE
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
     request      tools/call search {"limit":20,"q":"cats"}
-    nearest      #4, distance 0.17, recorded 2026-11-15, used 0 of 1 times
+    nearest      #2, distance 0.17, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q
-    next         #4 tools/call search {"limit":10,"q":"cats"}
+    next         #2 tools/call search {"limit":10,"q":"cats"}
     fixes        ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
                  for this run only                    reelay serve TAPE --ignore params.arguments.limit
     reelay serve: 3 requests answered, 1 miss, 1 left over
-    skipped a baseline step: #4 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
+    skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
     missed: ARGUMENT_DRIFT tools/call search {"limit":20,"q":"cats"}
     "
   `)
@@ -143,7 +143,7 @@ test('--match sequential refuses what comes too early, as out of order, and the 
   serve.say(...OPENING, callOf(1, 'count', {}))
   const { lines, code } = await serve.end()
   expect(JSON.parse(lines[1] ?? '').error.message).toBe(
-    'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #6, but #4 tools/call search {"limit":10,"q":"cats"} comes first; next expected: #4 tools/call search {"limit":10,"q":"cats"}',
+    'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #3, but #2 tools/call search {"limit":10,"q":"cats"} comes first; next expected: #2 tools/call search {"limit":10,"q":"cats"}',
   )
   expect(code).toBe(1)
 })

@@ -55,7 +55,7 @@ test('a guess that the second run confirms becomes a binding', () => {
   expect(findBindings(tapeOf(...one).turns).bindings).toEqual([])
   const result = confirmed(one, session({ id: 9 }, { parent_id: 9 }))
   expect(result.bindings.flatMap(({ consumers }) => consumers.map(formatTapeLocation))).toEqual([
-    '#3 params.arguments.parent_id',
+    '#2 params.arguments.parent_id',
   ])
   expect(confirmed(one, session({ id: 9 }, { parent_id: 7 })).bindings).toEqual([])
 })

@@ -64,7 +64,7 @@ function toConsumerCandidate(value: MessageValue, message: TapeMessage): Consume
   const use = inside[0]?.kind === 'key' ? 'key' : 'value'
   return {
     value: text,
-    consumer: { ...messageLocation(message), path, inside, use },
+    consumer: { ...message.place, path, inside, use },
     message,
     names: namesAtLocation(path, inside, message.subjectWords),
     pair: findProtocolPair(value),
@@ -82,10 +82,6 @@ function toConsumerPiece(whole: ConsumerCandidate, { start, end }: TextPiece): C
     pair: undefined,
     hasPieces: false,
   }
-}
-
-function messageLocation({ turn, n, item }: TapeMessage): { turn: number; frame: number; item?: number } {
-  return { turn, frame: n, ...(item === undefined ? {} : { item }) }
 }
 
 /** Two members that the protocol relates: the client sends back the value of the server's member `from`. */

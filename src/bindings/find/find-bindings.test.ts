@@ -44,8 +44,8 @@ test('an id in structured content is found where it is sent back, whole or as a 
     asked(3, 'read', { uri: `issue://acme/${UUID}/comments?after=1` }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.structuredContent.issue.id -> #3 params.arguments.issueId (high)',
-    '#2 result.structuredContent.issue.id -> #5 params.arguments.uri > characters 13-49 (high)',
+    '#1 result.structuredContent.issue.id -> #2 params.arguments.issueId (high)',
+    '#1 result.structuredContent.issue.id -> #3 params.arguments.uri > characters 13-49 (high)',
   ])
 })
 
@@ -59,9 +59,9 @@ test('an id is found in prose, in JSON in a text, in JSON in that JSON, and in b
     asked(4, 'finish', { upload: 'up_8c1d9e20', job: 'j-77x12', run: 'r9k2m4p6' }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.content[0].text > text "Started upload {} for you" -> #7 params.arguments.upload (high)',
-    '#4 result.content[0].text > json payload > json job -> #7 params.arguments.job (high)',
-    '#6 result.content[0].text > json state > base64 > json run -> #7 params.arguments.run (high)',
+    '#1 result.content[0].text > text "Started upload {} for you" -> #4 params.arguments.upload (high)',
+    '#2 result.content[0].text > json payload > json job -> #4 params.arguments.job (high)',
+    '#3 result.content[0].text > json state > base64 > json run -> #4 params.arguments.run (high)',
   ])
 })
 
@@ -72,8 +72,8 @@ test('the parts of a composite are bound one by one', () => {
     asked(2, 'close', { ref: 'APO/x8y2z4w6' }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.structuredContent.issue.id -> #3 params.arguments.ref > characters 4-12 (high)',
-    '#2 result.structuredContent.project.key -> #3 params.arguments.ref > characters 0-3 (low)',
+    '#1 result.structuredContent.issue.id -> #2 params.arguments.ref > characters 4-12 (high)',
+    '#1 result.structuredContent.project.key -> #2 params.arguments.ref > characters 0-3 (low)',
   ])
 })
 
@@ -95,7 +95,7 @@ test('a UUID is found among other parts of a composite', () => {
     asked(2, 'stop', { uri: `jobs:${UUID}/${UUID}0` }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.content[0].text > text "Started job/{}/" -> #3 params.arguments.uri > characters 5-41 (medium)',
+    '#1 result.content[0].text > text "Started job/{}/" -> #2 params.arguments.uri > characters 5-41 (medium)',
   ])
 })
 
@@ -119,8 +119,8 @@ test('numbers of a client that counts up to the ids of the server are not ids', 
     asked(3, 'get_item', { count: 4712, itemId: 4711, parent: 123456 }),
   )
   expect(formatted(found)).toEqual([
-    '#4 result.structuredContent.item.id -> #5 params.arguments.itemId (medium)',
-    '#2 result.structuredContent.item.id -> #5 params.arguments.parent (high)',
+    '#2 result.structuredContent.item.id -> #3 params.arguments.itemId (medium)',
+    '#1 result.structuredContent.item.id -> #3 params.arguments.parent (high)',
   ])
 })
 
@@ -131,18 +131,18 @@ test('a small number is bound only if the names mean the same, and is at most a 
     asked(2, 'get_issue', { issue_id: 7, parent_id: 7, priority: 3, limit: 7, page: 2 }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.structuredContent.id -> #3 params.arguments.issue_id (medium)',
+    '#1 result.structuredContent.id -> #2 params.arguments.issue_id (medium)',
   ])
   expect(found.guesses.flatMap(({ consumers }) => consumers.map(formatTapeLocation))).toEqual([
-    '#3 params.arguments.parent_id',
+    '#2 params.arguments.parent_id',
   ])
 })
 
 test('each page is requested with the cursor of the previous page, even if the cursors are short', () => {
   const found = bindingsOf(...page(1, undefined, '2'), ...page(2, '2', ''), ...page(3, '', undefined))
   expect(formatted(found)).toEqual([
+    '#1 result.nextCursor -> #2 params.cursor (certain)',
     '#2 result.nextCursor -> #3 params.cursor (certain)',
-    '#4 result.nextCursor -> #5 params.cursor (certain)',
   ])
 })
 
@@ -172,9 +172,9 @@ test('the state and the names of input requests, and task ids, are bound by the 
     client({ id: 3, method: 'tasks/get', params: { taskId: 't', _meta: ENVELOPE } }),
   )
   expect(formatted(found)).toEqual([
-    '#2 result.requestState -> #3 params.requestState (certain)',
-    '#2 result.inputRequests > key 0 -> #3 params.inputResponses > key 0 (certain)',
-    '#4 result.taskId -> #5 params.taskId (certain)',
+    '#1 result.requestState -> #2 params.requestState (certain)',
+    '#1 result.inputRequests > key 0 -> #2 params.inputResponses > key 0 (certain)',
+    '#2 result.taskId -> #3 params.taskId (certain)',
   ])
 })
 
@@ -211,7 +211,7 @@ test('an enum value or default in the schema of a tool is not a handle', () => {
     asked(3, 'ask', { model_id: 'fast-2a', region_id: 'eu-west-1', other_id: 'q2w3e4r5' }),
   )
   expect(formatted(found)).toEqual([
-    '#4 result.structuredContent.other_id -> #5 params.arguments.other_id (high)',
+    '#2 result.structuredContent.other_id -> #3 params.arguments.other_id (high)',
   ])
 })
 
@@ -266,9 +266,9 @@ test('a value may come from an error, a notification or a request of the server,
     asked(3, 'close', { ticket: ids[1] }),
   )
   expect(formatted(found)).toEqual([
-    '#2 error.data.elicitations[0].elicitationId -> #3 params.arguments.after (high)',
-    '#5 params.message > text "Which? {}" -> #6 result.content.pick (high)',
-    '#4 params.data > text "ticket {}" -> #8 params.arguments.ticket (high)',
+    '#1 error.data.elicitations[0].elicitationId -> #2 params.arguments.after (high)',
+    'frame 5 params.message > text "Which? {}" -> frame 6 result.content.pick (high)',
+    'frame 4 params.data > text "ticket {}" -> #3 params.arguments.ticket (high)',
   ])
 })
 
@@ -282,7 +282,7 @@ test('an answer of the client may contain a value from a later turn', () => {
     server({ id: 1, result: { content: [] } }),
   )
   expect(formatted(found)).toEqual([
-    '#4 result.structuredContent.ticket.id -> #5 result.content.ticketId (high)',
+    '#2 result.structuredContent.ticket.id -> frame 5 result.content.ticketId (high)',
   ])
 })
 
@@ -293,6 +293,6 @@ test('a value that occurs more than fifty times is a common word, unless it is u
   ]).flat()
   const found = bindingsOf(...echoes, asked(99, 'close_order', { orderId: 4711, session: 's3ss10n-id-9f8e' }))
   expect(formatted(found)).toEqual([
-    '#2 result.structuredContent.session.id -> #103 params.arguments.session (high)',
+    '#1 result.structuredContent.session.id -> #52 params.arguments.session (high)',
   ])
 })

@@ -52,14 +52,7 @@ export function toProducer(source: ProducerCandidate): MessageProducer | undefin
 }
 
 function describeProducer({ message, location, piece }: ProducerCandidate): MessageProducer {
-  const { turn, n, item } = message
-  const place = {
-    kind: 'message',
-    turn,
-    frame: n,
-    ...(item === undefined ? {} : { item }),
-    path: location.path,
-  } as const
+  const place = { kind: 'message', ...message.place, path: location.path } as const
   if (piece === undefined) return { ...place, inside: location.inside }
   const text = readLocation(message.recorded.text, location) ?? ''
   const token = describeToken(text, piece.start, piece.end)

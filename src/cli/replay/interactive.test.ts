@@ -5,7 +5,8 @@ import { promptAtStop, redactStop } from './interactive.ts'
 
 const CALL = {
   index: 3,
-  frame: 9,
+  frame: 17,
+  exchange: 9,
   method: 'tools/call',
   tool: 'get_order',
   text: '{"id":3,"params":{"a":"b"}}',

@@ -1,3 +1,4 @@
+import { exchangeLabel } from '../../tape/turns.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ReplayFlags } from '../options/replay-options.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
@@ -78,8 +79,11 @@ function fullStopText(stop: Stop): string {
 const MAX_STOP_WIDTH = 200
 const UNBOUND_TEXT = '(it cannot be sent: a value that the live server creates is not known)'
 
-function stopTitle({ frame, method, tool }: Stop): string {
-  return escapeControlChars(`next: #${frame} ${tool === undefined ? method : `${method} ${tool}`}`)
+function stopTitle(stop: Stop): string {
+  const { method, tool } = stop
+  return escapeControlChars(
+    `next: ${exchangeLabel(stop)} ${tool === undefined ? method : `${method} ${tool}`}`,
+  )
 }
 
 /** After a failed step, asks at the terminal whether to go on. Without a terminal, stops. */

@@ -1,3 +1,4 @@
+import { exchangeLabel } from '../../tape/turns.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandDefinition } from '../command.ts'
@@ -252,8 +253,8 @@ function isAboutAnswer({ path }: StepFinding): boolean {
   return path !== undefined && /^(result|error)\b/.test(path)
 }
 
-function stepName({ frame, method, tool }: ReplayStep): string {
-  return [`#${frame}`, method, tool].filter(Boolean).join(' ')
+function stepName(step: ReplayStep): string {
+  return [exchangeLabel(step), step.method, step.tool].filter(Boolean).join(' ')
 }
 
 function notEnded(path: string): ReelayError {

@@ -179,9 +179,9 @@ function plannedMessageJson(message: ScheduledMessage): object {
   return { ...message, message: { ...message.message, params: toSerializable(params) } }
 }
 
-function plannedMessageLine({ frame, message, tool, fate, dependencies }: ScheduledMessage): string {
+function plannedMessageLine({ exchange, message, tool, fate, dependencies }: ScheduledMessage): string {
   const name = tool === undefined ? message.method : `${message.method} ${tool}`
-  const head = `${fate.kind.padEnd(5)} ${`#${frame}`.padStart(6)}  ${name}`
+  const head = `${fate.kind.padEnd(5)} ${(exchange === undefined ? '' : `#${exchange}`).padStart(6)}  ${name}`
   if (fate.kind !== 'send') return `${head}   (${fate.why})`
   const { length } = dependencies
   return length === 0 ? head : `${head}   (after ${length} ${length === 1 ? 'answer' : 'answers'})`

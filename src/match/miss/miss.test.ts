@@ -32,11 +32,11 @@ test('the report shows the nearest request, and the argument that differs as a p
     "REPLAY MISS  tools/call search   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same tool, 1 of 4 fields differs
     request      tools/call search {"limit":20,"q":"cats","sort":"new"}
-    nearest      #4 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
+    nearest      #2 of 2 candidates, distance 0.13, recorded 2026-11-15, used 0 of 1 times
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q, params.arguments.sort
-    others       #6, distance 0.57, used 0 of 1 times
-    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    others       #3, distance 0.57, used 0 of 1 times
+    next         #2 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search
                  for this run only                    accept params.arguments.limit"
   `)
@@ -69,6 +69,7 @@ test('the report shows the nearest request, and the argument that differs as a p
               },
             ],
             "distance": 0.125,
+            "exchange": 2,
             "frame": 4,
             "of": 1,
             "recorded": "2026-11-15T00:00:00.004Z",
@@ -93,12 +94,14 @@ test('the report shows the nearest request, and the argument that differs as a p
               },
             ],
             "distance": 0.569,
+            "exchange": 3,
             "frame": 6,
             "of": 1,
             "used": 0,
           },
         ],
         "next": {
+          "exchange": 2,
           "frame": 4,
           "method": "tools/call",
           "params": {
@@ -115,7 +118,7 @@ test('the report shows the nearest request, and the argument that differs as a p
         "tool": "search",
         "why": "same tool, 1 of 4 fields differs",
       },
-      "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #4: params.arguments.limit recorded 10, got 20); next expected: #4 tools/call search {"limit":10,"q":"cats","sort":"new"}",
+      "message": "REPLAY MISS ARGUMENT_DRIFT: tools/call search {"limit":20,"q":"cats","sort":"new"}: same tool, 1 of 4 fields differs (nearest #2: params.arguments.limit recorded 10, got 20); next expected: #2 tools/call search {"limit":10,"q":"cats","sort":"new"}",
     }
   `)
 })
@@ -127,9 +130,9 @@ test('a used-up request is reported with its number of uses, and --permissive ac
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
     why          EXHAUSTED: already used 1 of 1 times
     request      tools/call count {}
-    nearest      #8, distance 0.00, recorded 2026-11-15, used 1 of 1 times
+    nearest      #4, distance 0.00, recorded 2026-11-15, used 1 of 1 times
       = params.name
-    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    next         #2 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fixes        repeat the last response   accept  permissively"
   `)
 })
@@ -148,7 +151,7 @@ test('a call of an unknown tool is not compared with other calls', () => {
     "REPLAY MISS  tools/call delete   tape: animals.tape.jsonl
     why          UNKNOWN_TOOL: no call of "delete" was recorded; recorded tools: search, count
     request      tools/call delete {"q":"cats"}
-    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}"
+    next         #2 tools/call search {"limit":10,"q":"cats","sort":"new"}"
   `)
   expect(missAsError(miss).data).toMatchInlineSnapshot(`
     {
@@ -157,6 +160,7 @@ test('a call of an unknown tool is not compared with other calls', () => {
       "method": "tools/call",
       "nearest": [],
       "next": {
+        "exchange": 2,
         "frame": 4,
         "method": "tools/call",
         "params": {
@@ -182,7 +186,7 @@ test('an unknown method, an empty tape and a request without an answer have diff
     `"UNKNOWN_METHOD: no prompts/list was recorded; recorded methods: initialize, tools/call, resources/list"`,
   )
   expect(whyOf(run.missOf('resources/list'))).toMatchInlineSnapshot(
-    `"UNANSWERED: recorded as #10, but the tape has no response to it: the server did not answer, or rejected the HTTP request"`,
+    `"UNANSWERED: recorded as #5, but the tape has no response to it: the server did not answer, or rejected the HTTP request"`,
   )
   expect(whyOf(runOf([]).missOf('tools/list'))).toMatchInlineSnapshot(
     `"EMPTY_TAPE: the tape has no requests to this server"`,
@@ -218,7 +222,7 @@ test('different prompts are not compared, different resources are', () => {
     "REPLAY MISS  resources/read   tape: animals.tape.jsonl
     why          ARGUMENT_DRIFT: same method, 1 of 1 fields differs
     request      resources/read {"uri":"file:///tmp/b2/x.md"}
-    nearest      #3, distance 0.19, recorded 2026-11-15, used 0 of 1 times
+    nearest      #2, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
     fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read
@@ -324,24 +328,24 @@ test('a value that the server generated is shown with the response that it came 
   const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_1', title: 'other' })
   expect(miss.reason).toBe('ARGUMENT_DRIFT')
   expect(missAsText(miss)).toContain(
-    '  = params.arguments.team   "TEAM_1"   (bound to #2 result.structuredContent.teams[0].id)',
+    '  = params.arguments.team   "TEAM_1"   (bound to #1 result.structuredContent.teams[0].id)',
   )
   expect(missAsError(miss).data.nearest[0]?.bound).toEqual([
-    { path: 'params.arguments.team', boundTo: '#2 result.structuredContent.teams[0].id' },
+    { path: 'params.arguments.team', boundTo: '#1 result.structuredContent.teams[0].id' },
   ])
 })
 
 test('a generated value that is not from this tape is reported as UNBOUND_HANDLE', () => {
   const miss = runOf(TEAMS).miss('issue', { team: 'TEAM_7', title: 'core' })
   expect(`${miss.reason}: ${miss.why}`).toMatchInlineSnapshot(
-    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server sent in #2; the client sent a value that is not from this tape"`,
+    `"UNBOUND_HANDLE: params.arguments.team was "TEAM_1", which the server sent in #1; the client sent a value that is not from this tape"`,
   )
   expect(missAsError(miss).data.nearest[0]?.differences).toEqual([
     {
       path: 'params.arguments.team',
       recorded: 'TEAM_1',
       got: 'TEAM_7',
-      boundTo: '#2 result.structuredContent.teams[0].id',
+      boundTo: '#1 result.structuredContent.teams[0].id',
     },
   ])
 })
@@ -357,7 +361,7 @@ test('a request that was recorded for another server of the tape is reported as 
   const miss = runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'a.ts' })
   expect(miss.fixes.map(({ command }) => command)).toEqual(['accept git'])
   expect(whyOf(miss)).toMatchInlineSnapshot(
-    `"WRONG_SERVER: the same request was recorded as #10 for the server "git" (compared)"`,
+    `"WRONG_SERVER: the same request was recorded as #5 for the server "git" (compared)"`,
   )
   expect(runOf([...SEARCHES, ...elsewhere]).miss('blame', { file: 'b.ts' }).reason).toBe('UNKNOWN_TOOL')
 })
@@ -366,11 +370,11 @@ test('OUT_OF_ORDER shows the request that comes first, and the fix accepts any o
   const run = runOf(SEARCHES, { match: 'sequential' })
   expect(missAsText(run.miss('count', {}))).toMatchInlineSnapshot(`
     "REPLAY MISS  tools/call count   tape: animals.tape.jsonl
-    why          OUT_OF_ORDER: recorded as #8, but #4 tools/call search {"limit":10,"q":"cats","sort":"new"} comes first
+    why          OUT_OF_ORDER: recorded as #4, but #2 tools/call search {"limit":10,"q":"cats","sort":"new"} comes first
     request      tools/call count {}
-    nearest      #8, distance 0.00, recorded 2026-11-15, used 0 of 1 times
+    nearest      #4, distance 0.00, recorded 2026-11-15, used 0 of 1 times
       = params.name
-    next         #4 tools/call search {"limit":10,"q":"cats","sort":"new"}
+    next         #2 tools/call search {"limit":10,"q":"cats","sort":"new"}
     fixes        accept any order   accept method-and-params"
   `)
 })

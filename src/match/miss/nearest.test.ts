@@ -39,7 +39,11 @@ const OPENED = [
 const SEARCH = { turns: turnStoreOf(tapeOf(...OPENED).turns), place: 2, frame: 5, server: 'demo' }
 
 test('the origin of a value is the first response that contains it', () => {
-  expect(findValueOrigin('h-77', SEARCH)).toEqual({ frame: 2, path: ['result', 'content', 0, 'text'] })
+  expect(findValueOrigin('h-77', SEARCH)).toEqual({
+    frame: 2,
+    exchange: 1,
+    path: ['result', 'content', 0, 'text'],
+  })
 })
 
 test('a value that the server sent after the request is not its origin', () => {

@@ -7,13 +7,19 @@ import type { RequestComparer } from '../request-comparer.ts'
 import { comparisonAt, type ScopedRules } from '../rules.ts'
 import { isObject, member } from '../../json/parse.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
-import type { RecordedMessage, ClientCall, TurnStore } from '../../tape/turns.ts'
+import {
+  type NumberedMessage,
+  type RecordedMessage,
+  type ClientCall,
+  type TurnStore,
+} from '../../tape/turns.ts'
 
 /** A recorded request that is similar to a live one, and how they differ. */
 export interface NearestRequest {
   readonly entry: RequestUsage
-  /** The frame of the recording that would be used next. */
+  /** The frame and the exchange of the recording that would be used next. */
   readonly frame: number
+  readonly exchange?: number | undefined
   readonly distance: number
   readonly fields: number
   readonly differences: readonly FieldDifference[]
@@ -44,7 +50,12 @@ function toNearestRequest(
 ): NearestRequest {
   // Only rules need the times, and finding them is slow.
   const times = comparer.rules.length === 0 ? { recorded: 0, live: 0 } : lookup.timesOf(entry)
-  return { entry, frame: entry.frame, ...comparer.diff(entry.request, request, times) }
+  return {
+    entry,
+    frame: entry.frame,
+    exchange: entry.exchange,
+    ...comparer.diff(entry.request, request, times),
+  }
 }
 
 function usedUpRank({ used, answers }: RequestUsage): number {
@@ -220,9 +231,8 @@ function originNote(
   return origin === undefined ? {} : { boundTo: origin }
 }
 
-/** Where a server sent a generated value first: the frame of the response, and the path in it. */
-export interface ValueOrigin {
-  readonly frame: number
+/** Where a server sent a generated value first: the exchange, the frame of the response, and the path in it. */
+export interface ValueOrigin extends NumberedMessage {
   readonly path: PathPattern
 }
 
@@ -262,7 +272,7 @@ function originInTurn(place: number, value: string, { turns, frame }: OriginSear
   const response = turns.at(place)?.response
   if (response === undefined || response.n >= frame) return undefined
   const path = pathInResponse(response, value)
-  return path === undefined ? undefined : { frame: response.n, path }
+  return path === undefined ? undefined : { frame: response.n, exchange: turns.exchangeOf(place), path }
 }
 
 // The client waits for the report, so the search through earlier responses is limited.

@@ -12,7 +12,7 @@ import {
   type TapeLookup,
 } from './nearest.ts'
 import { requestEra, isConnectionMethod, requestKey } from '../request-key.ts'
-import { type ClientCall, clientCallOf } from '../../tape/turns.ts'
+import { exchangeLabel, type ClientCall, clientCallOf } from '../../tape/turns.ts'
 import { calledTool, toolOrPromptName } from '../../protocol/message.ts'
 import type { Era } from '../../protocol/revisions/revision.ts'
 
@@ -20,7 +20,7 @@ import type { Era } from '../../protocol/revisions/revision.ts'
 export function diagnoseMiss(request: ClientCall, outcome: MissOutcome, context: MissContext): MissDiagnosis {
   if (outcome.kind === 'exhausted') return diagnoseExhausted(request, outcome.entry, context)
   if (outcome.kind === 'out-of-order') return diagnoseOutOfOrder(request, outcome.entry, context)
-  if (outcome.kind === 'unanswered') return diagnoseUnanswered(outcome.entry)
+  if (outcome.kind === 'unanswered') return diagnoseUnanswered(outcome.entry, context)
   return diagnoseWrongServer(request, context) ?? diagnoseUnknown(request, context)
 }
 
@@ -34,10 +34,12 @@ function diagnoseExhausted(request: ClientCall, entry: RequestUsage, context: Mi
 function diagnoseOutOfOrder(request: ClientCall, entry: RequestUsage, context: MissContext): MissDiagnosis {
   const next = context.matcher.next()
   const first =
-    next === undefined ? 'no request is expected' : `#${next.frame} ${describeRequest(next)} comes first`
+    next === undefined
+      ? 'no request is expected'
+      : `${exchangeLabel(next)} ${describeRequest(next)} comes first`
   return diagnosis(
     'OUT_OF_ORDER',
-    `recorded as #${entry.frame}, but ${first}`,
+    `recorded as ${exchangeLabel(entry)}, but ${first}`,
     rankByDistance(request, [entry], context),
   )
 }
@@ -45,12 +47,15 @@ function diagnoseOutOfOrder(request: ClientCall, entry: RequestUsage, context: M
 function diagnoseWrongServer(request: ClientCall, context: MissContext): MissDiagnosis | undefined {
   const onOtherServer = findOnOtherServer(request, context)
   if (onOtherServer === undefined) return undefined
-  const why = `the same request was recorded as #${onOtherServer.frame} for the server "${onOtherServer.server}"`
+  const why = `the same request was recorded as ${exchangeLabel(onOtherServer)} for the server "${onOtherServer.server}"`
   return { ...diagnosis('WRONG_SERVER', why), onOtherServer }
 }
 
-function diagnoseUnanswered({ unanswered: frames, cut }: RequestUsage): MissDiagnosis {
-  const recorded = `recorded as ${frames.map((frame) => `#${frame}`).join(', ')}`
+function diagnoseUnanswered({ unanswered, cut }: RequestUsage, { lookup }: MissContext): MissDiagnosis {
+  const labels = unanswered.map((frame) =>
+    exchangeLabel({ frame, exchange: lookup.turns.exchangeOf(lookup.placeOf(frame) ?? -1) }),
+  )
+  const recorded = `recorded as ${labels.join(', ')}`
   const why =
     cut.length > 0
       ? 'but only the beginning of the response was kept: record it again without --cut'
@@ -123,7 +128,7 @@ function unboundHandle(
     const boundTo = annotations.find((found) => found.path === formatPath(path))?.boundTo
     return (
       boundTo &&
-      `${formatPath(path)} was ${describeValue(recorded, 40)}, which the server sent in #${boundTo.frame}`
+      `${formatPath(path)} was ${describeValue(recorded, 40)}, which the server sent in ${exchangeLabel(boundTo)}`
     )
   })
   if (handles.length === 0 || handles.includes(undefined)) return undefined
@@ -178,7 +183,7 @@ function findOnOtherServer(
     if (trigger !== 'request' || server === request.server || method !== request.method || !answered) continue
     const called = clientCallOf(turns.trigger(place))
     if (called !== undefined && comparer.keyOf({ ...called, server: request.server }) === key)
-      return { frame, ...called }
+      return { frame, exchange: turns.exchangeOf(place), ...called }
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { exchangeLabel, type NumberedMessage } from '../../tape/turns.ts'
 import { formatPath } from '../../json/path.ts'
 import { describeValue, describeRequest, shortenValue } from '../describe-request.ts'
 import type { FieldDifference } from '../field-diff.ts'
@@ -18,7 +19,9 @@ export function missAsText(miss: Miss): string {
     line('request', describeRequest(miss.request, 200)),
     ...nearestLines(miss),
     ...othersLine(miss),
-    ...(miss.next === undefined ? [] : [line('next', `#${miss.next.frame} ${describeRequest(miss.next)}`)]),
+    ...(miss.next === undefined
+      ? []
+      : [line('next', `${exchangeLabel(miss.next)} ${describeRequest(miss.next)}`)]),
     ...fixLines(miss.fixes),
   ]
     .map((text) => escapeControlChars(text))
@@ -62,8 +65,9 @@ function othersLine({ nearest: [, ...others] }: Miss): readonly string[] {
   ]
 }
 
-function describeNearest({ frame, distance, entry }: NearestRequest, among = '', when = ''): string {
-  return `#${frame}${among}, distance ${distance.toFixed(2)}${when}, used ${entry.used} of ${entry.answers} times`
+function describeNearest(nearest: NearestRequest, among = '', when = ''): string {
+  const { distance, entry } = nearest
+  return `${exchangeLabel(nearest)}${among}, distance ${distance.toFixed(2)}${when}, used ${entry.used} of ${entry.answers} times`
 }
 
 function differenceLines({ differences }: NearestRequest, miss: Miss): readonly string[] {
@@ -95,7 +99,7 @@ function annotationText(at: string, { annotations }: Miss): string {
     value === undefined ? '' : `   ${valueText(value)}`,
     rule === undefined ? '' : `   (rule: ${rule})`,
     looksLike === undefined ? '' : `   looks like: ${looksLike}`,
-    boundTo === undefined ? '' : `   (bound to #${boundTo.frame} ${formatPath(boundTo.path)})`,
+    boundTo === undefined ? '' : `   (bound to ${originText(boundTo)})`,
   ].join('')
 }
 
@@ -139,8 +143,7 @@ export interface MissError {
   }
 }
 
-interface NextData {
-  readonly frame: number
+interface NextData extends NumberedMessage {
   readonly method: string
   readonly params: unknown
 }
@@ -168,12 +171,16 @@ export function missAsError(miss: Miss): MissError {
 }
 
 function missErrorMessage({ reason, why, request, nearest, next }: Miss): string {
-  const [first] = nearest[0]?.differences ?? []
-  const differs = first === undefined ? '' : ` (nearest #${nearest[0]?.frame}: ${fieldDifferenceText(first)})`
+  const [top] = nearest
+  const first = top?.differences[0]
+  const differs =
+    top === undefined || first === undefined
+      ? ''
+      : ` (nearest ${exchangeLabel(top)}: ${fieldDifferenceText(first)})`
   const expected =
     next === undefined
       ? 'every recorded request has been used'
-      : `next expected: #${next.frame} ${describeRequest(next)}`
+      : `next expected: ${exchangeLabel(next)} ${describeRequest(next)}`
   return `REPLAY MISS ${reason}: ${describeRequest(request)}: ${why}${differs}; ${expected}`
 }
 
@@ -182,11 +189,12 @@ function fieldDifferenceText({ path, recorded, got }: FieldDifference): string {
 }
 
 function nextData(next: RecordedRequest): NextData {
-  return { frame: next.frame, method: next.method, params: shortenValue(comparedParams(next)) }
+  const { frame, exchange, method } = next
+  const params = shortenValue(comparedParams(next))
+  return { frame, ...(exchange !== undefined && { exchange }), method, params }
 }
 
-interface NearestRequestData {
-  readonly frame: number
+interface NearestRequestData extends NumberedMessage {
   readonly distance: number
   readonly used: number
   readonly of: number
@@ -203,7 +211,7 @@ interface DifferenceData {
   readonly got?: unknown
   readonly looksLike?: string
   readonly rule?: string
-  /** The frame and path of the response that the recorded value came from. */
+  /** The exchange and the path in its response that the recorded value came from. */
   readonly boundTo?: string
 }
 
@@ -212,7 +220,7 @@ const MOST_DIFFERENCES = 20
 
 /** The nearest recorded requests. Only the first one has annotations. */
 function nearestRequestData({ nearest, annotations, recordedAt }: Miss): readonly NearestRequestData[] {
-  return nearest.slice(0, MOST_NEAREST).map(({ frame, distance, entry, differences }, place) => {
+  return nearest.slice(0, MOST_NEAREST).map(({ frame, exchange, distance, entry, differences }, place) => {
     const known = place === 0 ? annotations : []
     const shown = differences.slice(0, MOST_DIFFERENCES).map((each) => differenceData(each, known))
     const bound = known.flatMap(({ path, boundTo }) =>
@@ -222,6 +230,7 @@ function nearestRequestData({ nearest, annotations, recordedAt }: Miss): readonl
     )
     return {
       frame,
+      ...(exchange !== undefined && { exchange }),
       distance: Math.round(distance * 1000) / 1000,
       used: entry.used,
       of: entry.answers,
@@ -248,6 +257,6 @@ function differenceData(
   }
 }
 
-function originText({ frame, path }: ValueOrigin): string {
-  return `#${frame} ${formatPath(path)}`
+function originText(origin: ValueOrigin): string {
+  return `${exchangeLabel(origin)} ${formatPath(origin.path)}`
 }

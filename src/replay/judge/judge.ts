@@ -100,6 +100,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
   return {
     index: planned.index,
     frame: turn.trigger?.n ?? 0,
+    exchange: turn.exchange,
     method: recorded.method,
     recordedId: recorded.kind === 'request' ? recorded.id : undefined,
     tool,

@@ -17,14 +17,15 @@ export interface NoisyPath {
   readonly path: string
   /** How many differences were seen. */
   readonly seen: number
-  /** The frames of the requests whose responses have this noise. */
+  /** The frames of the requests whose responses have this noise, and the numbers of their exchanges. */
   readonly frames: readonly number[]
+  readonly exchanges: readonly number[]
   /** True if the tape has several calls of the tool or method, and the responses to all of them have this noise. */
   readonly inEveryCall: boolean
 }
 
 /** Identifies the request of an exchange. Requests of a batch have the same frame. */
-type ExchangeRequest = Pick<ReplayStep, 'frame' | 'recordedId' | 'method' | 'tool'>
+type ExchangeRequest = Pick<ReplayStep, 'frame' | 'exchange' | 'recordedId' | 'method' | 'tool'>
 
 /** The noise of each exchange. It is never applied to another exchange, whose response may be stable. */
 export class ExchangeNoise {
@@ -48,7 +49,7 @@ export class ExchangeNoise {
   learnFromBaseline(tape: ReplayedTape, baseline: Tape): void {
     const turns = [...tape.turns]
     const counterparts = new MessageCounterparts(turns, baseline.turns)
-    for (const [turn, { trigger, response }] of turns.entries()) {
+    for (const [turn, { trigger, response, exchange }] of turns.entries()) {
       if (response === undefined || trigger?.message.kind !== 'request') continue
       const { message, n: frame } = trigger
       const other = counterparts.find({
@@ -56,7 +57,8 @@ export class ExchangeNoise {
         frame: response.n,
         ...(response.item !== undefined && { item: response.item }),
       })
-      const request = { frame, recordedId: message.id, method: message.method, tool: calledTool(message) }
+      const { id: recordedId, method } = message
+      const request = { frame, exchange, recordedId, method, tool: calledTool(message) }
       this.#learn(request, response.text, other?.text)
     }
   }
@@ -98,8 +100,13 @@ export class ExchangeNoise {
         if (this.#rejected.has(requestKey(request) + generalPath(path))) continue
         const key = callKey(request, path)
         const { method, tool } = request
-        const known = found.get(key) ?? { method, tool, path, seen: 0, frames: [] }
-        found.set(key, { ...known, seen: known.seen + seen, frames: [...known.frames, request.frame] })
+        const known = found.get(key) ?? { method, tool, path, seen: 0, frames: [], exchanges: [] }
+        found.set(key, {
+          ...known,
+          seen: known.seen + seen,
+          frames: [...known.frames, request.frame],
+          exchanges: [...known.exchanges, request.exchange ?? 0],
+        })
       }
     return Array.from(found.values(), (each) => ({
       ...each,
@@ -110,10 +117,10 @@ export class ExchangeNoise {
   #learn(request: ExchangeRequest, one: string | undefined, other: string | undefined): void {
     if (one === undefined || other === undefined || one === other) return
     if (parseJson(one) === undefined || parseJson(other) === undefined) return
-    const { frame, recordedId, method, tool } = request
+    const { frame, exchange, recordedId, method, tool } = request
     const key = requestKey(request)
     const known = this.#noises.get(key) ?? {
-      request: { frame, recordedId, method, tool },
+      request: { frame, exchange, recordedId, method, tool },
       noise: new LearnedNoise(),
     }
     known.noise.learn(outcomeText(one) ?? '', outcomeText(other) ?? '')

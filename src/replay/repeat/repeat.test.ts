@@ -44,7 +44,7 @@ test.each([
   ])
   expect(report.unstable).toMatchObject([{ frame: 6, inRuns: 1, finding: { layer: 'json-rpc' } }])
   expect(replaySummaryText(report)).toMatch(
-    /differences that are not noise:\n {2}#6 tools\/call price\n {4}json-rpc .*\(in 1 of 3 runs\)\n[^]*verdict: flaky/,
+    /differences that are not noise:\n {2}#3 tools\/call price\n {4}json-rpc .*\(in 1 of 3 runs\)\n[^]*verdict: flaky/,
   )
 })
 

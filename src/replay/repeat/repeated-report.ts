@@ -19,6 +19,7 @@ export interface RepeatedReport extends ReplayReport {
   readonly unstable: readonly {
     readonly index: number
     readonly frame: number
+    readonly exchange: number | undefined
     readonly finding: StepFinding
     readonly inRuns: number
   }[]
@@ -56,10 +57,10 @@ export function repeatedReport(
       if (alternating.has(finding) || noise.mayExplain(sameStep[0], finding)) hasAlternating = true
       else hasOthers = true
     }
-    const { index, frame } = sameStep[0]
+    const { index, frame, exchange } = sameStep[0]
     const counted = countFindings(settled)
     for (const { finding, inRuns } of counted)
-      if (inRuns < settled.length) unstable.push({ index, frame, finding, inRuns })
+      if (inRuns < settled.length) unstable.push({ index, frame, exchange, finding, inRuns })
     const remaining = counted.filter((one) => isJudged(one, settled.length))
     const isRemaining = new Set(remaining.map(({ key }) => key))
     for (const [run, { findings }] of settled.entries())

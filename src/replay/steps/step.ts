@@ -7,6 +7,8 @@ export interface ReplayStep {
   readonly index: number
   /** Frame on the tape. */
   readonly frame: number
+  /** The number of the exchange that the request began; `undefined` for a notification. */
+  readonly exchange?: number | undefined
   readonly method: string
   /** The recorded id of a request; `undefined` for a notification. */
   readonly recordedId: Id | undefined
@@ -111,6 +113,7 @@ export function emptyStep({ index, turn, message, tool }: PlannedMessage): Repla
   return {
     index,
     frame: turn.trigger?.n ?? 0,
+    exchange: turn.exchange,
     method: message.method,
     recordedId: message.kind === 'request' ? message.id : undefined,
     tool,

@@ -1,7 +1,7 @@
 import type { Binding, FoundBindings, BindingProducer, BindingStatus } from '../../bindings/binding.ts'
 import { LiveValueBinder, type UnfilledBinding } from '../../bindings/carry/live-value-binder.ts'
 import { distinctnessOf } from '../../bindings/values.ts'
-import { formatTapeLocation, formatProducer } from '../../bindings/location-text.ts'
+import { formatTapeLocation, formatProducer, formatValueLocation } from '../../bindings/location-text.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { parseJson } from '../../json/parse.ts'
 import { classifyMessage } from '../../protocol/message.ts'
@@ -163,7 +163,7 @@ function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue
       ? `it comes from ${from}, which did not come in this run`
       : `it comes from ${from}, and the live message has no value there`
   return {
-    path: formatTapeLocation(consumer).replace(/^#\d+ /, ''),
+    path: formatValueLocation(consumer),
     recorded: binding.value,
     why: reason,
     isProducerMissing: why === 'silent',

@@ -1,3 +1,4 @@
+import { turnLabel } from '../../tape/turns.ts'
 import type { Binding, BindingProducer, FoundBindings } from '../../bindings/binding.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 
@@ -49,7 +50,7 @@ function leftOutNotes(
   for (const { producer } of sent) {
     if (producer.kind !== 'message' || sources.size === MAX_SOURCES) continue
     const { turn, message } = messageOf(producer.turn)
-    sources.set(producer.turn, `#${turn.trigger?.n} ${message.method}`)
+    sources.set(producer.turn, `${turnLabel(turn)} ${message.method}`)
   }
   const [value, come] =
     sent.length === 1 ? ['1 value is', 'it comes'] : [`${sent.length} values are`, 'they come']

@@ -59,14 +59,23 @@ async function confirmedBy(
 
 /** A bindings file is for the whole tape; drops what belongs to other servers. */
 function onlyThisPart(file: BindingsFile, tape: ReplayedTape, turns: TurnStore): BindingsFile {
-  const [own, all] = [framesOf(turns), framesOf(tape.turns)]
+  const [own, all] = [numbersOf(turns), numbersOf(tape.turns)]
   const isForeign = ({ to }: UserBinding): boolean =>
-    to.every(({ frame }) => all.has(frame) && !own.has(frame))
+    to.every(({ message: { exchange, frame } }) =>
+      exchange === undefined
+        ? all.frames.has(frame) && !own.frames.has(frame)
+        : all.exchanges.has(exchange) && !own.exchanges.has(exchange),
+    )
   return { ...file, bind: file.bind.filter((one) => !isForeign(one)) }
 }
 
-function framesOf(turns: Iterable<Turn>): ReadonlySet<number> {
-  const frames = new Set<number>()
-  for (const turn of turns) for (const { n } of messagesOfTurn(turn)) frames.add(n)
-  return frames
+type MessageNumbers = Readonly<Record<'frames' | 'exchanges', ReadonlySet<number>>>
+
+function numbersOf(turns: Iterable<Turn>): MessageNumbers {
+  const [frames, exchanges] = [new Set<number>(), new Set<number>()]
+  for (const turn of turns) {
+    for (const { n } of messagesOfTurn(turn)) frames.add(n)
+    if (turn.exchange !== undefined) exchanges.add(turn.exchange)
+  }
+  return { frames, exchanges }
 }

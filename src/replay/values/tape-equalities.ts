@@ -7,7 +7,7 @@ import {
 } from '../../bindings/values.ts'
 import { isChangedScalar } from '../../diff/difference.ts'
 import { formatPath } from '../../json/path.ts'
-import type { Turn } from '../../tape/turns.ts'
+import { exchangeLabel, type Turn } from '../../tape/turns.ts'
 import type { ReplayReport } from '../report.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import type { StepList } from '../steps/step-log.ts'
@@ -98,7 +98,7 @@ export class TapeEqualities {
     return [
       {
         ...finding,
-        message: `is no longer the value of #${first?.frame} ${first?.path}`,
+        message: `is no longer the value of ${first && exchangeLabel(first)} ${first?.path}`,
         isNeverNoise: true,
       },
     ]
@@ -135,8 +135,9 @@ interface TapePlaces {
 }
 
 interface TapePlace {
-  /** The frame of the request. */
+  /** The frame and the exchange of the request. */
   readonly frame: number
+  readonly exchange: number | undefined
   readonly isResponse: boolean
   /** As in findings: it continues into JSON inside a string. */
   readonly path: string
@@ -172,13 +173,13 @@ const TIME = /\d{4}-\d\d-\d\d|\d\d:\d\d|^1\d{9}(?:\d{3}){0,3}$/
 function findPlaces(turns: Iterable<Turn>, candidates: ReadonlySet<string>): ReadonlyMap<string, TapePlaces> {
   const found = new Map<string, TapePlaces>()
   const sent = new Set<string>()
-  for (const { trigger, response } of turns) {
+  for (const { trigger, response, exchange } of turns) {
     if (trigger?.message.kind !== 'request') continue
     for (const message of [trigger, ...(response === undefined ? [] : [response])])
       for (const value of messageValues(message.text)) {
         if (value.opened || !isOfCall(value)) continue
         const isResponse = message === response
-        const place = { frame: trigger.n, isResponse, path: formatPath(pathOf(value)) }
+        const place = { frame: trigger.n, exchange, isResponse, path: formatPath(pathOf(value)) }
         for (const piece of new Set(piecesOf(value.text))) {
           if (!candidates.has(piece)) continue
           if (!isResponse) sent.add(piece)

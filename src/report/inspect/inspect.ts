@@ -248,12 +248,7 @@ export async function selectTapeServers(reader: TapeReader, filter: string): Pro
   return {
     ...reader,
     header: { ...header, servers: Object.fromEntries(servers) },
-    async *batches() {
-      for await (const batch of reader.batches()) yield batch.filter(isShown)
-    },
-    async *frames() {
-      for await (const frame of reader.frames()) if (isShown(frame)) yield frame
-    },
+    isShown,
   }
 }
 

@@ -34,7 +34,7 @@ import { NumberTable, ValueTable } from '../../store/columns.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
 import type { EventFrame, Frame, HttpFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import { withLateServers } from '../../tape/header.ts'
-import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
+import { countRequests, TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
@@ -47,7 +47,10 @@ export interface Overview extends InspectionHeading {
 /** Reads a tape once. The memory that it needs does not depend on the length of the messages. */
 export async function readOverview(reader: TapeReader): Promise<Overview> {
   const builder = new OverviewBuilder()
-  for await (const batch of reader.batches()) for (const frame of batch) builder.add(frame)
+  for await (const batch of reader.batches())
+    for (const frame of batch)
+      if (reader.isShown?.(frame) === false) builder.skip(frame)
+      else builder.add(frame)
   return builder.finish(reader)
 }
 
@@ -75,6 +78,11 @@ class OverviewBuilder {
       for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
     else this.#addOther(frame)
     this.#durationMs = Math.max(this.#durationMs, frame.t)
+  }
+
+  /** Passes over a frame of another server. Its requests keep their numbers. */
+  skip(frame: Frame): void {
+    this.#log.rows.hidden += countRequests(frame)
   }
 
   finish({ path, header, state: { ended, problems } }: TapeReader): Overview {
@@ -226,7 +234,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
     if (open === undefined || message.kind !== 'response') return
     const outcome = exchangeOutcome(message, 'unanswered')
     this.rows.setAnswered(row, latencyBetween(open.place, { t }), outcome)
-    const sequence = row + 1
+    const sequence = this.rows.sequenceOf(row)
     this.connections.addResponse(open.place, { request: open.request, response: message, sequence })
     if (outcome.kind === 'miss') this.misses.push({ sequence, message: outcome.message })
   }
@@ -251,7 +259,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   #openRequest(place: RecordedMessage, request: Request): number {
     const title = exchangeTitle(request.method, requestTarget(request.params))
     const row = this.rows.begin({ at: place.t, link: connectionLabel(place), title })
-    this.connections.addRequest(place, request, row + 1)
+    this.connections.addRequest(place, request, this.rows.sequenceOf(row))
     const { t, server, conn, x } = place
     this.#open.set(row, { request, place: { t, server, conn, x } })
     this.#byId.set(exchangeRequestKey(place, request.id), row)
@@ -303,6 +311,8 @@ interface OpenServerRequest {
 /** The exchanges of a tape in the order of their requests. Each takes only a few numbers, so that a long tape fits into memory. */
 class ExchangeRows implements Iterable<ExchangeSummary> {
   readonly #rows = new NumberTable({
+    /** The number of the exchange on the tape. */
+    sequence: 'uint32',
     at: 'float64',
     /** NaN until the request is answered. */
     latency: 'float64',
@@ -316,13 +326,21 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
   readonly #titles = new ValueTable<string>()
   readonly #outcomes = new ValueTable<OutcomeSummary>()
 
+  /** The number of exchanges so far that are not shown. */
+  hidden = 0
+
   get size(): number {
     return this.#rows.size
+  }
+
+  sequenceOf(row: number): number {
+    return this.#rows.columns.sequence.at(row)
   }
 
   /** Adds a request without an answer and returns its row. */
   begin({ at, link, title }: Pick<ExchangeSummary, 'at' | 'link' | 'title'>): number {
     return this.#rows.add({
+      sequence: this.size + this.hidden + 1,
       at,
       latency: Number.NaN,
       link: this.#links.numberOf(link, link),
@@ -376,7 +394,7 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
     const { at, latency, link, title, notifications } = this.#rows.columns
     const latencyMs = latency.at(row)
     return {
-      sequence: row + 1,
+      sequence: this.sequenceOf(row),
       at: at.at(row),
       link: this.#links.list[link.at(row)] ?? '',
       title: this.#titles.list[title.at(row)] ?? '',

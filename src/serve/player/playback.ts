@@ -15,7 +15,7 @@ import type { RecordedServer } from './recorded-server.ts'
 import type { ReplyChannel } from './reply-channel.ts'
 import { TurnOrder } from './turn-order.ts'
 import { type TriggeredTurn, type TurnContext, TurnPlayer } from './turn-player.ts'
-import type { RecordedMessage, Turn } from '../../tape/turns.ts'
+import { turnLabel, type RecordedMessage, type Turn } from '../../tape/turns.ts'
 
 interface PlaybackOptions {
   readonly recordedServer: RecordedServer
@@ -103,8 +103,8 @@ export class Playback {
       return undefined
     }
     this.#serverRequests.delete(key)
-    const { player, request, answer } = open
-    const drift = answerPolicy === 'ignore' ? undefined : describeAnswerDrift(request, answer, outcome)
+    const { player, answer } = open
+    const drift = answerPolicy === 'ignore' ? undefined : describeAnswerDrift(open, outcome)
     if (drift !== undefined && answerPolicy === 'fail') {
       this.#stop(player)
       return { player, why: drift }
@@ -119,11 +119,11 @@ export class Playback {
   missingClientActions(): readonly string[] {
     const unanswered = [...this.#serverRequests.values()]
       .filter(({ answer }) => answer !== undefined)
-      .map(({ request }) => `the client never answered ${describeServerRequest(request)}`)
+      .map((open) => `the client never answered ${describeServerRequest(open)}`)
     const uncancelled = [...this.#open.values()].flatMap(({ turn, live, isOver }) => {
       const cancellation = isOver ? undefined : this.#context.order.ignoredCancellationOf(turn)
       if (cancellation === undefined || live === undefined) return []
-      return `${describeRequest(live.message)} was cancelled on the tape (#${cancellation.n}) before its response, and was not cancelled now`
+      return `${describeRequest(live.message)} was cancelled on the tape (${turnLabel(turn)}) before its response, and was not cancelled now`
     })
     return [...unanswered, ...uncancelled]
   }
@@ -203,9 +203,9 @@ export class Playback {
     this.#unregister(player)
   }
 
-  #giveUpOrder({ trigger }: Turn, { trigger: first }: Turn): void {
+  #giveUpOrder(turn: Turn, first: Turn): void {
     this.#options.note(
-      `#${trigger?.n} was answered before #${first?.n}, not in recorded order: the client did not send both requests at once`,
+      `${turnLabel(turn)} was answered before ${turnLabel(first)}, not in recorded order: the client did not send both requests at once`,
     )
     this.#resumeWaiting()
   }
@@ -225,12 +225,9 @@ export type ClientAnswerPolicy = 'note' | 'fail' | 'ignore'
 export const CLIENT_ANSWER_POLICIES: readonly ClientAnswerPolicy[] = ['note', 'fail', 'ignore']
 
 /** Describes how the client's answer to a server request differs from the recorded one. */
-function describeAnswerDrift(
-  request: RecordedMessage,
-  recorded: RecordedMessage | undefined,
-  outcome: Response['outcome'],
-): string | undefined {
-  const answered = `the client answered ${describeServerRequest(request)}`
+function describeAnswerDrift(open: OpenServerRequest, outcome: Response['outcome']): string | undefined {
+  const recorded = open.answer
+  const answered = `the client answered ${describeServerRequest(open)}`
   if (recorded?.message.kind !== 'response') return `${answered}, which it did not do on the tape`
   const { differences } = diffFields(recorded.message.outcome, outcome, [])
   if (differences.length === 0) return undefined
@@ -248,6 +245,6 @@ function describeDifference(difference: FieldDifference): string {
   return `${formatPath(difference.path)} recorded ${recorded}, got ${got}`
 }
 
-function describeServerRequest({ message, n }: RecordedMessage): string {
-  return `${message.kind === 'request' ? message.method : message.kind} (#${n})`
+function describeServerRequest({ player, request: { message } }: OpenServerRequest): string {
+  return `${message.kind === 'request' ? message.method : message.kind} (${turnLabel(player.turn)})`
 }

@@ -9,6 +9,7 @@ import type { Notification, Request } from '../../protocol/message.ts'
 import type { DetectedRevision } from '../../protocol/revisions/index.ts'
 import { encodedForms } from '../../redact/secret-values.ts'
 import {
+  turnLabel,
   type Turn,
   turnStoreOf,
   type ClientCall,
@@ -174,10 +175,10 @@ export class RecordedServer {
   #pollTask(hit: MatchOutcome & { kind: 'hit' }, request: Request): RequestMatch {
     const turn = this.#taskStates.nextState(hit.turn)
     if (turn !== undefined) return { ...hit, kind: 'turn', turn }
-    const change = this.#taskStates.pendingChange(hit.turn)?.trigger
+    const change = this.#taskStates.pendingChange(hit.turn)
     const why =
-      change?.message.kind === 'request'
-        ? `the tape has the state of this task only after #${change.n} ${describeRequest(change.message)}`
+      change?.trigger?.message.kind === 'request'
+        ? `the tape has the state of this task only after ${turnLabel(change)} ${describeRequest(change.trigger.message)}`
         : 'the tape has no further state of this task'
     return { kind: 'miss', miss: this.#missWithReason('OUT_OF_ORDER', why, request) }
   }

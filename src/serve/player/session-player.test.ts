@@ -154,7 +154,7 @@ test('an answer other than the recorded one is noted, and the play goes on', () 
   run.say(callOf(1, 'ask', {}), { id: 'reelay-1', result: { action: 'decline' } })
   expect(run.heard().at(-1)).toBe('answer 1: done')
   expect(run.player.drift().notes).toEqual([
-    'the client answered elicitation/create (#2) differently than on the tape: result.action recorded "accept", got "decline"',
+    'the client answered elicitation/create (#1) differently than on the tape: result.action recorded "accept", got "decline"',
   ])
 })
 
@@ -174,7 +174,7 @@ test('a question that the live client leaves open is noted, and so is an answer 
   expect(run.player.drift().notes).toEqual([
     'the client answered a request that it was not sent: id 77',
     'the client answered a request that it was not sent: id null',
-    'the client never answered elicitation/create (#2)',
+    'the client never answered elicitation/create (#1)',
   ])
 })
 
@@ -240,7 +240,7 @@ test('an answer that came though the client had cancelled comes again, once the 
   run.say(callOf(6, 'slow', {}))
   expect(run.heard()).toEqual(['notifications/message {"data":"working"}'])
   expect(run.player.drift().notes).toEqual([
-    'tools/call slow {} was cancelled on the tape (#3) before its response, and was not cancelled now',
+    'tools/call slow {} was cancelled on the tape (#1) before its response, and was not cancelled now',
   ])
   run.say({ method: 'notifications/cancelled', params: { requestId: 6 } })
   expect(run.heard()[1]).toBe('answer 6: too late')
@@ -272,7 +272,7 @@ test('an answer other than the recorded one can be made a miss for what follows'
   expect(run.player.drift().misses).toMatchObject([
     {
       reason: 'ANSWER_DRIFT',
-      why: 'the client answered elicitation/create (#2) differently than on the tape: result.action recorded "accept", got "decline"',
+      why: 'the client answered elicitation/create (#1) differently than on the tape: result.action recorded "accept", got "decline"',
     },
   ])
 })

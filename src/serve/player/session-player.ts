@@ -24,7 +24,7 @@ import {
 import { isHandshakeMethod } from '../../protocol/revisions/index.ts'
 import { member } from '../../json/parse.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
-import type { Turn, ClientCall } from '../../tape/turns.ts'
+import { turnLabel, type Turn, type ClientCall } from '../../tape/turns.ts'
 import { DriftLog, type Drift } from '../drift.ts'
 import { overrideResponse, patchedAnswer, type Override } from '../overrides.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
@@ -238,7 +238,7 @@ export class SessionPlayer {
     this.#log.answered++
     if (loose !== undefined)
       this.#log.note(
-        `answered loosely, by ${loose}: ${describeRequest(live.message)}, with #${turn.trigger?.n}`,
+        `answered loosely, by ${loose}: ${describeRequest(live.message)}, with ${turnLabel(turn)}`,
       )
     if (repeated)
       this.#log.noteOnce(`answered again with its last recorded response: ${describeRequest(live.message)}`)

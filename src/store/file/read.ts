@@ -21,6 +21,8 @@ export interface TapeReader {
   frames(): AsyncGenerator<Frame>
   /** Yields many frames at once, which is faster than awaiting each one. */
   batches(): AsyncGenerator<readonly Frame[]>
+  /** Returns false for frames that are left out. They are read all the same, because their requests have numbers. */
+  readonly isShown?: (frame: Frame) => boolean
 }
 
 /** A whole tape in memory. */
@@ -67,6 +69,11 @@ export async function readTape(reader: TapeReader): Promise<Tape> {
   for await (const batch of reader.batches()) {
     frames += batch.length
     for (const frame of batch) {
+      if (reader.isShown?.(frame) === false) {
+        builder.skip(frame)
+        frames--
+        continue
+      }
       builder.add(frame)
       if (frame.kind !== 'message') rest.push(frame)
     }

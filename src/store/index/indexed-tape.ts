@@ -105,7 +105,7 @@ class IndexedTurns extends TurnStore {
     super()
     this.size = index.size
     this.#index = index
-    this.#reader = new TurnReader(index, file)
+    this.#reader = new TurnReader(index, file, (turn) => this.exchangeOf(turn))
   }
 
   at(index: number): Turn | undefined {

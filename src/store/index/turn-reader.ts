@@ -21,10 +21,16 @@ import { type RecordedMessage, type TurnStep, type Turn, NO_TURN } from '../../t
 export class TurnReader {
   readonly #index: TapeIndex
   readonly #file: TapeLineFile
+  readonly #exchangeOf: (index: number) => number | undefined
 
-  constructor(index: TapeIndex, file: TapeLineFile) {
+  constructor(
+    index: TapeIndex,
+    file: TapeLineFile,
+    exchangeOf: (index: number) => number | undefined = () => undefined,
+  ) {
     this.#index = index
     this.#file = file
+    this.#exchangeOf = exchangeOf
   }
 
   turn(index: number): Turn | undefined {
@@ -39,7 +45,16 @@ export class TurnReader {
       ...this.#index.steps(index).flatMap((step) => this.#step(step)),
     ]
     if (!steps.every((step) => step !== 'broken')) return undefined
-    return assembleTurn(trigger, steps, summary.answered)
+    const turn = assembleTurn(trigger, steps, summary.answered)
+    const exchangeOf = this.#exchangeOf
+    if (turn === undefined) return undefined
+    return {
+      ...turn,
+      // Only reports need the number, and the first one counts all exchanges of the tape.
+      get exchange() {
+        return exchangeOf(index)
+      },
+    }
   }
 
   trigger(index: number): RecordedMessage | undefined {
