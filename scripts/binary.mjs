@@ -38,19 +38,23 @@ function writeBinary() {
     ...dependencyFiles(),
   ])
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const file = (name) => join(folder, name)
-  writeFileSync(file('payload'), payload)
-  writeFileSync(file('name'), `${version}-${createHash('sha256').update(payload).digest('hex').slice(0, 16)}`)
+  writeFileSync(workFile('payload'), payload)
   writeFileSync(
-    file('sea.json'),
+    workFile('name'),
+    `${version}-${createHash('sha256').update(payload).digest('hex').slice(0, 16)}`,
+  )
+  writeFileSync(
+    workFile('sea.json'),
     JSON.stringify({
       main: join(root, 'scripts', 'binary', 'bootstrap.cjs'),
-      output: file('blob'),
+      output: workFile('blob'),
       disableExperimentalSEAWarning: true,
-      assets: { payload: file('payload'), name: file('name') },
+      assets: { payload: workFile('payload'), name: workFile('name') },
     }),
   )
-  const prepared = run(process.execPath, ['--experimental-sea-config', file('sea.json')], { shell: false })
+  const prepared = run(process.execPath, ['--experimental-sea-config', workFile('sea.json')], {
+    shell: false,
+  })
   if (prepared !== 0) return prepared
   mkdirSync(dirname(target), { recursive: true })
   rmSync(target, { force: true })
@@ -61,13 +65,17 @@ function writeBinary() {
   const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : []
   const injected = runTool(
     'postject',
-    [target, 'NODE_SEA_BLOB', file('blob'), '--sentinel-fuse', FUSE, ...segment],
+    [target, 'NODE_SEA_BLOB', workFile('blob'), '--sentinel-fuse', FUSE, ...segment],
     { stdio: ['ignore', 'ignore', 'ignore'] },
   )
   if (injected !== 0) return injected
   if (isMac) run('codesign', ['--sign', '-', target])
   console.log(`${target} (${Math.round(statSync(target).size / 1e6)} MB)`)
   return 0
+}
+
+function workFile(name) {
+  return join(folder, name)
 }
 
 /** The run-time dependencies, without what only people and compilers read. */

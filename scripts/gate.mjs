@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build, installWhenNeeded, runTool } from './run.mjs'
+import { build, installPrograms, installWhenNeeded, runTool } from './run.mjs'
 
 const tool = (name, args) => () => runTool(name, args)
 const steps = [
@@ -19,6 +19,7 @@ const steps = [
 ]
 
 installWhenNeeded()
+installPrograms(['tmux', 'zsh', 'fish']) // for the tests of completion in a terminal
 const failedSteps = []
 for (const { name, runStep } of steps) {
   console.log(`> ${name}`)

@@ -38,6 +38,24 @@ export function installWhenNeeded() {
   if (status !== 0) process.exit(status)
 }
 
+/**
+ * Installs programs that tests run beside Reelay, such as shells, with the package manager of Debian and Ubuntu. On other systems,
+ * or without the right to install, the tests that need them fail and name the program.
+ */
+export function installPrograms(names) {
+  const missing = names.filter((name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).error)
+  if (missing.length === 0 || process.platform !== 'linux') return
+  console.log(`installing ${missing.join(', ')} (apt-get)`)
+  const sudo = process.getuid() === 0 ? [] : ['sudo', '-n']
+  const apt = (args) => {
+    const [file, ...rest] = [...sudo, 'apt-get', '-qq', ...args]
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    return spawnSync(file, rest, { stdio: ['ignore', 'ignore', 'inherit'], env }).status
+  }
+  const install = ['install', '-y', '--no-install-recommends', ...missing]
+  if (apt(install) !== 0) void (apt(['update']) === 0 && apt(install))
+}
+
 /** Plain tsc for the library; the program is then packed into few CommonJS files, which start faster (docs/decisions). */
 export async function build() {
   const began = Date.now()

@@ -13,8 +13,8 @@ createRequire(path.join(unpackedProgram(), 'dist', 'cli', 'main.js'))('./main.js
 function unpackedProgram() {
   const home = path.resolve(process.env.REELAY_HOME || path.join(os.homedir(), '.reelay'))
   const folder = path.join(home, 'program', sea.getAsset('name', 'utf8'))
-  if (isOwn(folder)) return folder
   try {
+    if (isOwn(folder)) return folder
     for (const each of [home, path.dirname(folder)])
       if (!fs.existsSync(each)) fs.mkdirSync(each, { mode: 0o700 })
     const draft = fs.mkdtempSync(`${folder}-`)

@@ -1,5 +1,6 @@
 import { caCommand } from './ca.ts'
 import type { CommandDefinition, CommandGroups } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand } from './import.ts'
@@ -40,5 +41,5 @@ export const COMMANDS: CommandGroups = {
   Serve: [serveCommand, matchCommand],
   Replay: [replayCommand, verifyCommand],
   'Share and import': [redactCommand, shareCommand, importCommand],
-  'Get started': [demoCommand],
+  'Get started': [demoCommand, completionCommand(() => COMMANDS)],
 }

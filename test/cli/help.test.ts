@@ -22,7 +22,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Serve:', 'serve match'],
       ['Replay:', 'replay verify'],
       ['Share and import:', 'redact share import'],
-      ['Get started:', 'demo help'],
+      ['Get started:', 'demo completion help'],
     ],
   })
 })

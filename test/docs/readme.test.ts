@@ -54,6 +54,7 @@ test('every command that the README names has its own help', async () => {
     'share',
     'import',
     'demo',
+    'completion',
   ])
   const pages = await Promise.all(
     names.map((command) => run(process.execPath, ['dist/cli/main.js', command, '--help'], '')),
