@@ -5,6 +5,7 @@ import { build, installWhenNeeded } from './run.mjs'
 
 const ATTACKS = {
   redact: () => import('./attack/redact.mjs'),
+  kill: () => import('./attack/kill.mjs'),
 }
 
 const words = process.argv.slice(2)

@@ -155,9 +155,9 @@ class SentRequest implements OpenRequest, ResponseHandlers {
     } catch (error) {
       return queueMicrotask(() => this.onFail(error instanceof Error ? error : new Error(String(error))))
     }
-    this.#exchange.end(body)
     if (body !== undefined) this.#watcher?.request.chunk(Buffer.from(body))
     this.#watcher?.request.end()
+    this.#exchange.end(body)
   }
 
   #finish(): void {

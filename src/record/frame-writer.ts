@@ -60,7 +60,7 @@ export class FrameWriter {
   message(time: number, place: FramePlace, bytes: MessageBytes, mayContainSecrets?: boolean): boolean {
     if (bytes.isOverlong) return false
     if (bytes.length > this.#cutBytes) return this.#writeCut(time, place, bytes)
-    if (!this.#isMessage(bytes)) return false
+    if (!this.isMessage(bytes)) return false
     const { writer, redactor } = this.#log
     if (writer === undefined) return true
     const isSuspect = mayContainSecrets ?? redactor?.mayContainSecrets(lineBytes(bytes)) === true
@@ -109,7 +109,8 @@ export class FrameWriter {
     return true
   }
 
-  #isMessage(bytes: MessageBytes): boolean {
+  /** Whether the bytes are a JSON object or array. A long message is only looked at. */
+  isMessage(bytes: MessageBytes): boolean {
     const { parts, chunk, start, end, length } = bytes
     if (length > MAX_CHECKED_BYTES && looksLikeJson(bytes)) return true
     this.#validator.reset()

@@ -20,7 +20,7 @@ test('a line that is not a message does not affect the frames of another connect
   await recording.close()
   const { rest, problems } = await loadTape(recording.path ?? '')
   expect(problems).toEqual([])
-  expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 raw', '3 http', '4 event'])
+  expect(rest.map(({ n, kind }) => `${n} ${kind}`)).toEqual(['1 event', '2 http', '3 raw', '4 event'])
 })
 
 test('without a connection there is no tape, and the summary says why', async () => {

@@ -2,9 +2,9 @@ import { errorMessage } from '../errors.ts'
 import { monotonicNow } from '../link/process/monotonic-clock.ts'
 import { redactTapeHeader } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import { createTape, type TapeWriter, type TapeLoss } from '../store/file/write.ts'
+import { createTape, type FileTrouble, type TapeWriter, type TapeLoss } from '../store/file/write.ts'
 import { openingFrames } from '../store/file/opening-frames.ts'
-import type { PayloadRange } from '../store/file/validate-long-messages.ts'
+import type { PayloadRange } from '../store/file/mend-tape.ts'
 import type { Vault, VaultSummary } from '../store/vault.ts'
 import { roundTime } from '../tape/frame.ts'
 import { encodeHeader, type TapeHeader, type TapeLabels } from '../tape/header.ts'
@@ -24,8 +24,8 @@ interface TapeLogOptions {
   readonly refusal?: string | undefined
   /** Called for each new tape. There are several if tapes are rotated at a limit. */
   readonly onTape?: ((path: string) => void) | undefined
-  /** Called once, when the tape cannot be written any more. */
-  readonly onTrouble?: (why: string) => void
+  /** Called once with a text for the user, when the tape cannot be written any more, or another program has changed its file. */
+  readonly onTrouble?: ((text: string) => void) | undefined
 }
 
 /** The limits of a tape. A limit ends the tape, never the session. */
@@ -53,12 +53,19 @@ export interface RecordingRules {
 }
 
 /**
+ * A longer message is forwarded before it is written, if it may contain a secret or has to be parsed. Shorter ones take well
+ * under a millisecond, so that they can be written first (docs/decisions/0014).
+ */
+export const SLOW_BYTES: number = 16 * 1024
+
+/**
  * The tape of a running recording: one file, or several if tapes are rotated at a limit. All recorders write their frames
  * here. Nothing in here throws, so that it cannot end a session: if the tape cannot be written, the summary says why.
  */
 export class TapeLog {
   readonly #options: TapeLogOptions
   readonly #limitWatch: LimitWatch | undefined
+  readonly #fileCheck: NodeJS.Timeout
   readonly #closed: Promise<FinishedTape>[] = []
   #current: StartedTape | undefined
   #path: string | undefined
@@ -66,12 +73,14 @@ export class TapeLog {
   #crash: string | undefined
   #stoppedAt: string | undefined
   #isTroubleReported = false
+  #postponed: (() => void)[] = []
   #finished: Promise<RecordingSummary> | undefined
 
   constructor(options: TapeLogOptions) {
     this.#options = options
     if (options.refusal === undefined) this.#open()
     else this.#failure = options.refusal
+    this.#fileCheck = setInterval(() => this.#checkFile(), FILE_CHECK_MS).unref()
     options.vault?.autoSave(() => this.redactor?.replacedValues ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
       this.#limitWatch = new LimitWatch(options.limits, (limit) => this.#onLimit(limit))
@@ -111,7 +120,25 @@ export class TapeLog {
     } catch (error) {
       this.#crash = errorMessage(error)
     }
-    if (this.failure !== undefined) this.#reportTrouble(this.failure)
+    if (this.failure !== undefined) this.#reportTrouble(`the tape stops here: ${this.failure}`)
+  }
+
+  /** Whether frames wait that take long to write. All further frames have to wait behind them. */
+  get isPostponing(): boolean {
+    return this.#postponed.length > 0
+  }
+
+  /** Writes frames after the current data was forwarded, because it takes long: in this round of the event loop. */
+  postpone(work: () => void): void {
+    if (this.#postponed.push(work) === 1) setImmediate(() => this.writePostponed())
+  }
+
+  writePostponed(): void {
+    if (this.#postponed.length === 0) return
+    const postponed = this.#postponed
+    this.#postponed = []
+    for (const work of postponed) this.guard(work)
+    this.flush()
   }
 
   /** Writes one frame. `rest` is everything after its time, such as `,"event":"start"`. */
@@ -124,7 +151,8 @@ export class TapeLog {
 
   /** Adds a frame that is written with the next flush. */
   bufferFrame(t: number, rest: string): void {
-    this.writer?.rareFrame(`,"t":${roundTime(t)}${rest}`)
+    if (this.isPostponing) this.postpone(() => this.bufferFrame(t, rest))
+    else this.writer?.rareFrame(`,"t":${roundTime(t)}${rest}`)
   }
 
   flush(): void {
@@ -158,13 +186,20 @@ export class TapeLog {
     }
   }
 
-  #reportTrouble(why: string): void {
+  /** Writing to a file that was deleted or truncated does not fail, so the user would learn of it only at the end. */
+  #checkFile(): void {
+    const trouble = this.#current?.writer.checkFile()
+    if (trouble !== undefined) this.#reportTrouble(`${this.#path}: ${trouble.why}`)
+  }
+
+  #reportTrouble(text: string): void {
     if (this.#isTroubleReported) return
     this.#isTroubleReported = true
-    this.#options.onTrouble?.(why)
+    this.#options.onTrouble?.(`${text}; the session goes on`)
   }
 
   #onLimit(limit: string): void {
+    this.writePostponed()
     this.writeFrame(`,"event":"limit","limit":${JSON.stringify(limit)}`)
     this.#close()
     if (this.#options.limits?.rotate === true) this.#rotate()
@@ -175,6 +210,7 @@ export class TapeLog {
   #rotate(): void {
     const before = this.#path
     this.#open()
+    if (this.#failure !== undefined) return this.#reportTrouble(`there is no further tape: ${this.#failure}`)
     this.guard(() => {
       const opening = before === undefined ? [] : openingFrames(before)
       if (opening.length === 0) return
@@ -185,6 +221,7 @@ export class TapeLog {
   }
 
   #close(members = ''): void {
+    this.writePostponed()
     const tape = this.#current
     if (tape === undefined) return
     this.#closed.push(finishTape(tape, this.now(), this.#crash, members))
@@ -193,6 +230,7 @@ export class TapeLog {
 
   async #summarize(members: string): Promise<RecordingSummary> {
     this.#limitWatch?.stop()
+    clearInterval(this.#fileCheck)
     this.#close(members)
     const vault = this.#options.vault?.close() // before anything is awaited, because the process may be about to end
     const tapes = await Promise.all(this.#closed)
@@ -245,8 +283,7 @@ function startTape({ path, servers, labels, redactor }: TapeLogOptions): Started
   const startedAt = monotonicNow()
   const line = encodeHeader(redactTapeHeader(tapeHeader(started, servers(), labels), redactor))
   const writer = createTape(path)
-  writer.line(line)
-  writer.flush()
+  writer.start(line)
   return { writer, startedAt, unvalidated: [] }
 }
 
@@ -267,9 +304,31 @@ async function finishTape(
   const lost = loss === undefined ? '' : `,"lost":${loss.frames}`
   writer.retryAfterFailure() // a full disk may have room for this one line, which says how much is missing
   writer.rareFrame(`,"t":${roundTime(time)},"event":"end","frames":${writer.frames + 1}${lost}${members}`)
+  writer.flush()
+  const trouble = writer.checkFile()
   writer.close()
+  if (trouble !== undefined) return changedTape(writer, trouble)
   if (unvalidated.length > 0) await validateLongMessages(writer, unvalidated)
   return { path: writer.path, frames: writer.frames - (loss?.frames ?? 0), loss }
+}
+
+/** Describes a tape that another program has deleted, moved or truncated, and restores it if that is possible. */
+async function changedTape(
+  { path, header, frames }: TapeWriter,
+  { kind, why }: FileTrouble,
+): Promise<FinishedTape> {
+  if (kind === 'moved') return { path, frames, loss: { why, frames: 0 } }
+  const left = kind === 'deleted' ? 0 : await restoredFrames(path, header)
+  return { path, frames: left, loss: { why, frames: frames - left } }
+}
+
+async function restoredFrames(path: string, header: string): Promise<number> {
+  try {
+    const { restoreTruncatedTape } = await import('../store/file/mend-tape.ts')
+    return await restoreTruncatedTape(path, header)
+  } catch {
+    return 0 // the file cannot be read or written any more
+  }
 }
 
 async function validateLongMessages(
@@ -277,7 +336,7 @@ async function validateLongMessages(
   unvalidated: readonly PayloadRange[],
 ): Promise<void> {
   try {
-    const { revalidateMessages } = await import('../store/file/validate-long-messages.ts')
+    const { revalidateMessages } = await import('../store/file/mend-tape.ts')
     revalidateMessages(
       path,
       unvalidated.filter(({ end }) => end < length),
@@ -286,6 +345,8 @@ async function validateLongMessages(
     // The tape stays unchanged: readers treat a message that is not JSON as a raw line.
   }
 }
+
+const FILE_CHECK_MS = 1000
 
 /** Calls `onLimit` with the name of the option when a limit is reached, once for each tape. */
 class LimitWatch {

@@ -8,6 +8,7 @@ import {
   announceRecording,
   printNotice,
   printRecordingSummary,
+  printTapeProblem,
   recordingPath,
   TailProcess,
 } from './record-output.ts'
@@ -33,6 +34,7 @@ export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> 
     client: { input: process.stdin, output: process.stdout, isGone: clientGoneCheck() },
     onBegin: (begun) => announceRecording(args, begun),
     onTape: view?.follow,
+    onTrouble: printTapeProblem,
     onPending: printNotice,
     say: (text) => printNotice(shown(text)),
     stop: stop.signal,

@@ -55,7 +55,11 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
     )
   if (path === undefined) printTapeProblem(`recorded nothing: ${loss?.why}`)
   else if (loss !== undefined)
-    printTapeProblem(`incomplete: ${loss.frames} frames are not on ${path}: ${loss.why}`)
+    printTapeProblem(
+      loss.frames === 0
+        ? `${path}: ${loss.why}`
+        : `incomplete: ${loss.frames} ${loss.frames === 1 ? 'frame is' : 'frames are'} not on ${path}: ${loss.why}`,
+    )
   else if (!quiet) {
     const place = tapes === 1 ? path : `${tapes} tapes, the last one ${path}`
     const stop = stoppedAt === undefined ? '' : `, up to the limit of --${stoppedAt}; the session went on`

@@ -4,6 +4,7 @@ import {
   announceRecording,
   printNotice,
   printRecordingSummary,
+  printTapeProblem,
   recordingPath,
   TailProcess,
 } from './record-output.ts'
@@ -37,6 +38,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
     onChallenge: onlyOnce(() => printNotice(headers.length === 0 ? OAUTH_NOTICE : REFUSED_NOTICE)),
     onTape: view?.follow,
+    onTrouble: printTapeProblem,
     onPending: printNotice,
   })
   announceProxy(args, recording)
@@ -90,6 +92,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
     maxMessageBytes: args.maxLineBytes,
     ...args.rules,
     onTape: view?.follow,
+    onTrouble: printTapeProblem,
     onPending: printNotice,
     onNotice: (notice) => printNotice(noticeText(notice)),
     ...(ca && { contextFor: (await import('../../http/proxy/certificates.ts')).certificateContexts(ca) }),

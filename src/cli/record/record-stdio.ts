@@ -1,4 +1,4 @@
-import { errorMessage, ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
 import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
 import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
@@ -22,7 +22,7 @@ import {
 /** Records the server that `main` has already started, and ends as it ends. */
 export async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
   const { pid } = server
-  if (pid === undefined) throw await serverStartError(server)
+  if (pid === undefined) return runUnrecorded(args, server)
   const name = args.server ?? serverName(args.command)
   const view = args.tail ? new TailProcess() : undefined
   const path = recordingPath(args, name)
@@ -44,6 +44,17 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   printRecordingSummary(args, summary)
   exitLike(exit)
 }
+
+/** If this process may not open enough files for pipes, the server gets our stdin and stdout, and the session is not recorded. */
+async function runUnrecorded({ command }: RecordCommandArgs, server: ServerProcess): Promise<void> {
+  const error: unknown = await server.exited.catch((cause: unknown) => cause)
+  if (!TOO_MANY_FILES.includes(systemErrorCode(error))) throw await serverStartError(server)
+  printTapeProblem(`not recording: ${errorMessage(error)}; the session goes on without a tape`)
+  const { runWithInheritedStdio } = await import('../../link/process/run-inherited.ts')
+  exitLike(await runWithInheritedStdio(command, process.env))
+}
+
+const TOO_MANY_FILES: readonly unknown[] = ['EMFILE', 'ENFILE']
 
 type RedactionOrRefusal = Partial<RecordingRedaction> & { readonly refusal?: string }
 
@@ -79,7 +90,7 @@ function openTapeLog(
     vault,
     refusal,
     onTape: view?.follow,
-    onTrouble: (why) => printTapeProblem(`the tape stops here: ${why}; the session goes on`),
+    onTrouble: printTapeProblem,
   })
 }
 

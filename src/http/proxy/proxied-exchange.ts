@@ -19,7 +19,7 @@ export interface ExchangeWatcher {
   readonly unreachable: (why: string) => void
 }
 
-/** Observes a body. None of its functions may throw. */
+/** Observes a body: each part before it is forwarded. None of its functions may throw. */
 export interface BodyWatcher {
   readonly chunk: (bytes: Uint8Array) => void
   readonly end: () => void
@@ -205,12 +205,12 @@ class WatchedBody {
 /** Forwards the body of a request as it arrives. A slow server slows the client down. */
 function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: WatchedBody): void {
   req.on('data', (chunk: Buffer) => {
-    if (!out.write(shortAsText(chunk))) req.pause()
     body.chunk(chunk)
+    if (!out.write(shortAsText(chunk))) req.pause()
   })
   req.on('end', () => {
-    out.end()
     body.end()
+    out.end()
   })
   req.on('error', () => {}) // that the client left is seen when the response is closed
 }
@@ -235,14 +235,14 @@ class RelayedResponse {
   }
 
   write(chunk: Uint8Array): void {
-    this.#send(this.#rewriter?.next(chunk) ?? chunk)
     this.#body.chunk(chunk)
+    this.#send(this.#rewriter?.next(chunk) ?? chunk)
   }
 
   end(): void {
+    this.#body.end()
     if (this.#rewriter !== undefined) this.#send(this.#rewriter.end())
     this.#res.end()
-    this.#body.end()
   }
 
   /** A slow client slows the server down. */

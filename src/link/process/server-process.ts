@@ -84,10 +84,12 @@ function startKillGuard(): KillGuard {
     env: {},
   })
   guard.on('error', () => {}) // without a shell, only this last safety net is missing
-  guard.stdin.on('error', () => {})
+  // There is no pipe if the process may not open that many files.
+  const input: Writable | undefined = guard.stdin
+  input?.on('error', () => {})
   guard.unref()
   return {
-    watch: (pid) => void guard.stdin.write(`${pid}\n`),
+    watch: (pid) => void input?.write(`${pid}\n`),
     dismiss: () => void guard.kill('SIGKILL'),
   }
 }

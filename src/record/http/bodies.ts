@@ -48,11 +48,11 @@ export class BodyRecorder {
 
   begin(body: AnnouncedBody): BodySink {
     const encoding = findHeader(body.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
-    if (encoding === 'identity') return this.#frames.deferred(this.#sinkFor(body))
+    if (encoding === 'identity') return this.#frames.recorded(this.#sinkFor(body))
     if (Object.hasOwn(DECODERS, encoding))
-      return decodeInto(encoding, this.#frames.deferred(this.#sinkFor(body)), this.#track)
+      return decodeInto(encoding, this.#frames.recorded(this.#sinkFor(body)), this.#track)
     if (this.#options.url === undefined) return ignoredBody
-    return this.#frames.deferred(wholeBodySink(this.#sinkOptions(body), `content-encoding ${encoding}`))
+    return this.#frames.recorded(wholeBodySink(this.#sinkOptions(body), `content-encoding ${encoding}`))
   }
 
   /** The bodies whose last bytes are still being decoded. */

@@ -1,11 +1,11 @@
 import type { RawHeaders } from '../../http/headers.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
-import { monotonicNow } from '../../link/process/monotonic-clock.ts'
+import { lineBytes } from '../../protocol/lines.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { BoundedBytes } from '../../protocol/sse.ts'
 import type { HttpFrame } from '../../tape/frame.ts'
 import { encodeEventMembers, redactHeaderList, bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
-import type { TapeLog } from '../tape-log.ts'
+import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>
 
@@ -25,17 +25,20 @@ export interface BodySink {
 }
 
 /**
- * Writes the frames of HTTP exchanges. The link comes first, so frames wait until the current round of the event loop is
- * over. They are written in order, each with the time at which it was requested, and with one write to the disk.
+ * Writes the frames of HTTP exchanges. A message is written before its last bytes are forwarded, together with the frames
+ * before it and with one call. Heads and events alone are written when the current round of the event loop is over.
  */
 export class ExchangeFrames {
   readonly #log: TapeLog
   readonly #frames: FrameWriter
-  #queue: { readonly requestedAt: number; readonly work: () => void }[] = []
-  #requestedAt = 0
+  readonly #cutBytes: number
+  /** Whether a body has written a frame that is not flushed yet. */
+  #isFlushDue = false
+  #isWriteScheduled = false
 
   constructor(log: TapeLog, options: ExchangeFramesOptions) {
     this.#log = log
+    this.#cutBytes = options.cutBytes ?? Infinity
     this.#frames = new FrameWriter(log, { unit: 'body', ...options })
   }
 
@@ -54,37 +57,64 @@ export class ExchangeFrames {
   }
 
   event(place: string, event: string, details: FrameDetails): void {
-    this.#defer(() => this.eventNow(place, event, details))
+    this.#log.guard(() => this.eventNow(place, event, details))
+    this.#writeLater()
   }
 
-  /** Makes the chunks of a body wait for the end of the round. The sink then writes with the methods below. */
-  deferred({ chunk, end, cut }: BodySink): BodySink {
+  /** Makes a sink write to the tape whatever it finds, before it returns. */
+  recorded({ chunk, end, cut }: BodySink): BodySink {
+    const record = (work: () => void, isEnd: boolean): void => {
+      this.#log.guard(work)
+      if (!isEnd && !this.#isFlushDue) return
+      this.#isFlushDue = false
+      this.#log.flush()
+    }
     return {
-      chunk: (bytes) => this.#defer(() => chunk(bytes)),
-      end: () => this.#defer(end),
-      cut: () => this.#defer(cut),
+      chunk: (bytes) => record(() => chunk(bytes), false),
+      end: () => record(end, true),
+      cut: () => record(cut, true),
     }
   }
 
   /** Writes an event that was found in a body. */
   eventNow(place: string, event: string, details: FrameDetails): void {
-    this.#write(`${place}${encodeEventMembers(event, details, this.#log.redactor)}`)
+    this.#isFlushDue = true
+    this.#log.bufferFrame(
+      this.#log.now(),
+      `${place}${encodeEventMembers(event, details, this.#log.redactor)}`,
+    )
   }
 
   /** Writes a message frame. Returns false, and writes nothing, if the body is not a JSON object or array. */
   message(place: string, body: BoundedBytes): boolean {
     if (place.length > MAX_PLACE_LENGTH) return false
-    const isWritten = this.#frames.message(this.#time, framePlace(place), bodyBytes(body))
-    if (isWritten) this.#log.countMessages(1)
-    return isWritten
+    const [time, bytes] = [this.#log.now(), bodyBytes(body)]
+    const mayContainSecrets = this.#log.redactor?.mayContainSecrets(lineBytes(bytes)) === true
+    const write = (): boolean => {
+      const isWritten = this.#frames.message(time, framePlace(place), bytes, mayContainSecrets)
+      if (isWritten) this.#log.countMessages(1)
+      return isWritten
+    }
+    this.#isFlushDue = true
+    const isSlow = body.length > SLOW_BYTES && (mayContainSecrets || body.length > this.#cutBytes)
+    if (!isSlow && !this.#log.isPostponing) return write()
+    if (bytes.isOverlong || !this.#frames.isMessage(bytes)) return false
+    this.#log.postpone(write)
+    return true
   }
 
   /** Writes a body that is not a message. The field names of a body for an authorization server show which values are secret. */
   raw(place: string, body: BoundedBytes, why?: string, kind: 'any' | 'authorization' = 'any'): void {
     const { redactor } = this.#log
     const redactText = kind === 'any' || !redactor ? undefined : (text: string) => redactor.form(text)
-    if (this.#frames.raw(this.#time, framePlace(place), bodyBytes(body), { why, redactText }))
-      this.#log.countMessages(1)
+    const time = this.#log.now()
+    const write = (): void => {
+      if (this.#frames.raw(time, framePlace(place), bodyBytes(body), { why, redactText }))
+        this.#log.countMessages(1)
+    }
+    this.#isFlushDue = true
+    if (this.#log.isPostponing || body.length > SLOW_BYTES) this.#log.postpone(write)
+    else write()
   }
 
   /** Redacts the id of an event, which is part of the envelope of a message. */
@@ -94,30 +124,22 @@ export class ExchangeFrames {
 
   /** Writes now what would wait for the end of this round. */
   settle(): void {
-    const queue = this.#queue
-    this.#queue = []
-    for (const { requestedAt, work } of queue) {
-      this.#requestedAt = requestedAt
-      this.#log.guard(work)
-    }
+    this.#isWriteScheduled = false
+    this.#log.writePostponed()
     this.#log.flush()
   }
 
-  /** Uses the clock of the tape that is open now, because a limit may have started another one. */
-  get #time(): number {
-    return this.#log.timeOf(this.#requestedAt)
-  }
-
-  #defer(work: () => void): void {
-    if (this.#queue.push({ requestedAt: monotonicNow(), work }) === 1) setImmediate(() => this.settle())
+  #writeLater(): void {
+    if (this.#isWriteScheduled) return
+    this.#isWriteScheduled = true
+    setImmediate(() => this.settle())
   }
 
   #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
-    this.#defer(() => this.#write(`${place},"dir":"${dir}","http":${JSON.stringify(head())}`))
-  }
-
-  #write(rest: string): void {
-    this.#log.bufferFrame(this.#time, rest)
+    this.#log.guard(() =>
+      this.#log.bufferFrame(this.#log.now(), `${place},"dir":"${dir}","http":${JSON.stringify(head())}`),
+    )
+    this.#writeLater()
   }
 }
 

@@ -22,6 +22,8 @@ interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules,
   readonly redact?: RedactOption
   /** Called for each new tape. */
   readonly onTape?: ((path: string) => void) | undefined
+  /** Called once with a text for the user, when the tape cannot be written any more. */
+  readonly onTrouble?: (text: string) => void
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
   /** Called once for each host that cannot be recorded. */
@@ -85,6 +87,7 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
       labels: pickLabels(options),
       limits: options.limits,
       onTape: options.onTape,
+      onTrouble: options.onTrouble,
       redactor,
       vault,
     })

@@ -24,6 +24,8 @@ export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
   readonly onChallenge?: () => void
   /** Called for each new tape. */
   readonly onTape?: ((path: string) => void) | undefined
+  /** Called once with a text for the user, when the tape cannot be written any more. */
+  readonly onTrouble?: (text: string) => void
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
 }
@@ -45,6 +47,7 @@ export function createUrlRecorder(
     labels: pickLabels(options),
     limits: options.limits,
     onTape: options.onTape,
+    onTrouble: options.onTrouble,
     redactor,
     vault,
   })

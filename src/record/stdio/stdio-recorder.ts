@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../frame-writer.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
-import type { TapeLog } from '../tape-log.ts'
+import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { PrivateKeyLines } from '../../redact/rules/private-key.ts'
 
@@ -92,7 +92,6 @@ class LineRecorder implements DirectionRecorder {
   readonly #splitter: LineSplitter
   readonly #frames: FrameWriter
   readonly #secrets: ChunkPrefilter | undefined
-  readonly #longBytes: number
   readonly #keyLines = new PrivateKeyLines()
 
   constructor(options: StdioRecorderOptions, place: string, dir: Direction) {
@@ -104,21 +103,19 @@ class LineRecorder implements DirectionRecorder {
     this.#splitter = new LineSplitter({ maxBytes: maxLineBytes })
     this.#frames = new FrameWriter(log, { unit: 'line', maxBytes: maxLineBytes, cutBytes })
     this.#secrets = log.redactor && new ChunkPrefilter(log.redactor)
-    this.#longBytes = this.#secrets === undefined ? LONG_BYTES : LONG_TO_SCAN_BYTES
   }
 
   /**
-   * Records the lines that a chunk completes, and hands the chunk on in the same tick. The tape is written first, so that
-   * it contains what a peer has seen even if the recorder is killed. A chunk that takes longer to record than to hand on is
-   * handed on first: one with long or many lines, or with a possible secret.
+   * Records the lines that a chunk completes, and hands the chunk on in the same tick. The tape is written first, so that it
+   * contains every message that a peer has received, even if the recorder is killed. Only long messages with a possible secret
+   * are written afterwards.
    */
   readonly pass = (chunk: Uint8Array, handOn: () => void): void => {
-    const isLong = this.#splitter.pendingBytes + chunk.length > this.#longBytes
     const lines = this.#splitter.split(chunk)
-    const isSlow = isLong || lines.length === 0 || lines.length > FEW_LINES || this.#mayContainSecrets(chunk)
-    if (isSlow) handOn()
+    if (lines.length === 0) handOn()
     this.#write(lines, chunk)
-    if (!isSlow) handOn()
+    if (lines.length > 0) handOn()
+    this.#options.log.writePostponed()
   }
 
   /** Records what follows the last newline, when the peer has closed its output. */
@@ -126,26 +123,31 @@ class LineRecorder implements DirectionRecorder {
     this.#write(this.#splitter.end(), NO_BYTES)
   }
 
-  #mayContainSecrets(chunk: Uint8Array): boolean {
-    return this.#secrets?.scan(chunk) === true
-  }
-
   #write(lines: readonly Line[], chunk: Uint8Array): void {
     const { log } = this.#options
     log.guard(() => {
       const time = log.now()
-      this.#mayContainSecrets(chunk)
+      this.#secrets?.startChunk(chunk)
       let written = 0
-      for (const line of lines) if (this.#writeLine(line, time)) written++
+      for (const line of lines) {
+        const mayContainSecrets = this.#secrets?.mayContainSecrets(line) === true
+        if (log.isPostponing || this.#isSlow(line, mayContainSecrets))
+          log.postpone(() => log.countMessages(this.#writeLine(line, time, mayContainSecrets) ? 1 : 0))
+        else if (this.#writeLine(line, time, mayContainSecrets)) written++
+      }
       this.#secrets?.finishChunk(chunk)
       log.flush()
       log.countMessages(written)
     })
   }
 
-  #writeLine(line: Line, time: number): boolean {
+  #isSlow({ length }: Line, mayContainSecrets: boolean): boolean {
+    const { filter, cutBytes = Infinity } = this.#options
+    return length > SLOW_BYTES && (mayContainSecrets || filter !== undefined || length > cutBytes)
+  }
+
+  #writeLine(line: Line, time: number, mayContainSecrets: boolean): boolean {
     const { filter, onMessage } = this.#options
-    const mayContainSecrets = this.#secrets?.mayContainSecrets(line) === true
     if (filter !== undefined && !filter.keeps(this.#dir, textOf(line), this.#origin)) return false
     if (!this.#frames.message(time, this.#place, line, mayContainSecrets))
       return this.#frames.raw(time, this.#place, line, { redactText: this.#redactText() })
@@ -162,10 +164,6 @@ class LineRecorder implements DirectionRecorder {
 }
 
 const NO_BYTES = new Uint8Array(0)
-const LONG_BYTES = 128 * 1024
-/** Searching for secrets takes longer than writing. */
-const LONG_TO_SCAN_BYTES = 4 * 1024
-const FEW_LINES = 4
 
 /**
  * Finds the lines of one direction that may contain a secret. Every byte is scanned once, when it arrives. The bytes on both
@@ -176,7 +174,6 @@ class ChunkPrefilter {
   /** The end of the chunks before this one, if their last line continues in it. */
   #carriedOver: Uint8Array = NO_BYTES
   #isCarriedOverSuspect = false
-  #scanned: Uint8Array | undefined
   #isChunkSuspect = false
   #isFirstLine = false
 
@@ -184,14 +181,7 @@ class ChunkPrefilter {
     this.#redactor = redactor
   }
 
-  /** Scans a chunk, if it is not scanned yet. Returns whether one of its lines may contain a secret. */
-  scan(chunk: Uint8Array): boolean {
-    if (chunk !== this.#scanned) this.#scanNext(chunk)
-    return this.#isChunkSuspect || this.#isCarriedOverSuspect
-  }
-
-  #scanNext(chunk: Uint8Array): void {
-    this.#scanned = chunk
+  startChunk(chunk: Uint8Array): void {
     this.#isChunkSuspect = this.#redactor.mayContainSecrets(chunk)
     if (!this.#isCarriedOverSuspect && this.#carriedOver.length > 0)
       this.#isCarriedOverSuspect = this.#isSuspectAcrossCut(chunk)
@@ -216,7 +206,6 @@ class ChunkPrefilter {
       isWhole && rest.length < SEAM_BYTES
         ? Buffer.concat([this.#carriedOver, rest])
         : rest.subarray(-SEAM_BYTES)
-    this.#scanned = undefined
   }
 
   #isSuspectAcrossCut(chunk: Uint8Array): boolean {

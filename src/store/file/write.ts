@@ -1,9 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import {
   existsSync,
+  fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -67,7 +70,9 @@ export function writePrivateFile(path: string, text: string): void {
 
 /** Reads the next number from the folder, because there may be many tapes of the same name. */
 function createCopy(wanted: string): TapeWriter {
-  if (statSync(wanted).isDirectory()) throw new Error(`${wanted} is a folder`)
+  const there = lstatSync(wanted)
+  if (there.isDirectory()) throw new Error(`${wanted} is a folder`)
+  if (!there.isFile() && !there.isSymbolicLink()) throw new Error(`${wanted} is not a regular file`)
   for (let copy = lastCopyNumber(wanted) + 1; ; copy++) {
     const candidate = numberedPath(wanted, copy)
     const fd = openNew(candidate)
@@ -115,6 +120,12 @@ export interface TapeLoss {
   readonly frames: number
 }
 
+/** What another program has done to a tape that is being written. */
+export interface FileTrouble {
+  readonly kind: 'deleted' | 'moved' | 'truncated'
+  readonly why: string
+}
+
 /**
  * Appends whole lines to a tape. `flush` passes the collected lines to the kernel with one call, so that nothing is lost if the
  * process is killed, and no line is split over two writes. A disk error does not throw: the tape then ends with its last whole
@@ -123,6 +134,7 @@ export interface TapeLoss {
 export class TapeWriter {
   readonly path: string
   #fd: number
+  #header = ''
   #length = 0
   #batch: Buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
   #used = 0
@@ -156,6 +168,47 @@ export class TapeWriter {
   /** Offset of the next line in the file. */
   get position(): number {
     return this.#length + this.#pieceBytes + this.#used - this.#markedEnd
+  }
+
+  /** The first line of the file. */
+  get header(): string {
+    return this.#header
+  }
+
+  /** Writes the header. If that fails, no file is left behind, because a file without a header is not a tape. */
+  start(header: string): void {
+    this.#header = header
+    this.line(header)
+    this.flush()
+    if (this.#failure === undefined) return
+    this.close()
+    rmSync(this.path, { force: true })
+    throw new Error(this.#failure)
+  }
+
+  /**
+   * Finds out whether another program has deleted, moved or truncated the file. Writing goes on without an error then. Returns
+   * `undefined` if the file is as it was left.
+   */
+  checkFile(): FileTrouble | undefined {
+    if (this.#fd < 0) return undefined
+    const { nlink, ino, dev, size } = fstatSync(this.#fd)
+    if (nlink === 0) return { kind: 'deleted', why: 'the file was deleted while it was recorded' }
+    const there = statSync(this.path, { throwIfNoEntry: false })
+    if (there?.ino !== ino || there.dev !== dev)
+      return { kind: 'moved', why: `the file was moved while it was recorded${this.#whereItIs()}` }
+    return size < this.#length
+      ? { kind: 'truncated', why: 'the file was truncated while it was recorded' }
+      : undefined
+  }
+
+  /** Linux knows the new name of a file that was moved. */
+  #whereItIs(): string {
+    try {
+      return `, and is now ${readlinkSync(`/proc/self/fd/${this.#fd}`)}`
+    } catch {
+      return ''
+    }
   }
 
   /** Adds a message frame: `{"n":…,"t":…`, the rest of its envelope, the pieces of the message, and the closing brace. */

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { isAscii } from 'node:buffer'
 import { JsonValidator } from '../../json/validator.ts'
+import { openTape } from './read.ts'
 import { rawPayload } from './write.ts'
 
 /** The range of a message in a tape file, in bytes. */
@@ -27,6 +28,39 @@ export function revalidateMessages(path: string, payloads: readonly PayloadRange
   }
 }
 
+/**
+ * Puts the header back into a tape that another program has truncated, so that it can still be opened. Returns the number of frames
+ * that are left.
+ */
+export async function restoreTruncatedTape(path: string, header: string): Promise<number> {
+  const fd = openSync(path, 'r')
+  try {
+    const wanted = Buffer.from(`${header}\n`)
+    if (!readRange(fd, 0, wanted.length).equals(wanted)) replaceHeader(path, fd, wanted)
+  } finally {
+    closeSync(fd)
+  }
+  let frames = 0
+  for await (const batch of (await openTape(path)).batches()) frames += batch.length
+  return frames
+}
+
+/** What is left of the old header is removed. */
+function replaceHeader(path: string, from: number, header: Uint8Array): void {
+  rewrite(path, (to) => {
+    writeSync(to, header)
+    copy(from, to, firstFrame(from), Infinity)
+  })
+}
+
+const FRAME_START = Buffer.from('{"n":')
+
+/** The offset of the first frame, which may follow half of a header on the same line. */
+function firstFrame(fd: number): number {
+  const at = readRange(fd, 0, SLICE_BYTES).indexOf(FRAME_START)
+  return at < 0 ? Infinity : at
+}
+
 function isValidJson(fd: number, { start, end }: PayloadRange): boolean {
   const check = new JsonValidator()
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -43,9 +77,7 @@ function isValidJson(fd: number, { start, end }: PayloadRange): boolean {
 }
 
 function rewriteAsRaw(path: string, from: number, broken: readonly PayloadRange[]): void {
-  const mended = `${path}.mended`
-  const to = openSync(mended, 'wx', 0o600)
-  try {
+  rewrite(path, (to) => {
     let at = 0
     for (const { start, end } of broken) {
       copy(from, to, at, start - KEY_BYTES)
@@ -53,6 +85,14 @@ function rewriteAsRaw(path: string, from: number, broken: readonly PayloadRange[
       at = end
     }
     copy(from, to, at, Infinity)
+  })
+}
+
+function rewrite(path: string, write: (to: number) => void): void {
+  const mended = `${path}.mended`
+  const to = openSync(mended, 'wx', 0o600)
+  try {
+    write(to)
     renameSync(mended, path)
   } catch (error) {
     rmSync(mended, { force: true })
