@@ -4,6 +4,12 @@ export type RawHeaders = readonly string[]
 /** The largest head that is read. Node's default of 16 KiB is less than many servers accept. */
 export const MAX_HEAD_BYTES: number = 128 * 1024
 
+/**
+ * The most headers that a request or response may have. Servers drop the headers after a limit of their own without a word
+ * (Node after 1,000), so that a longer head could mean something else to the next reader.
+ */
+export const MAX_HEADERS = 500
+
 // Headers of one connection, which a proxy does not forward (RFC 9110, 7.6.1). `Connection` may name more.
 const HOP_BY_HOP = new Set([
   'connection',
@@ -21,9 +27,14 @@ const HOP_BY_HOP = new Set([
 export function endToEndHeaders(headers: RawHeaders): string[] {
   const named = connectionOptions(headers)
   const kept: string[] = []
+  let hasLength = false
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const key = headers[at]!.toLowerCase()
-    if (!HOP_BY_HOP.has(key) && !named.includes(key)) kept.push(headers[at]!, headers[at + 1]!)
+    if (HOP_BY_HOP.has(key) || named.includes(key)) continue
+    // A response may repeat its length with the same value. One is enough.
+    if (key === 'content-length' && hasLength) continue
+    hasLength ||= key === 'content-length'
+    kept.push(headers[at]!, headers[at + 1]!)
   }
   return kept
 }
@@ -53,12 +64,22 @@ export function withHost(headers: RawHeaders, host: string): RawHeaders {
 
 const COMMON_CONNECTION_OPTIONS = new Set(['keep-alive', 'close'])
 const NO_OPTIONS: readonly string[] = []
+/** These are never dropped because `Connection` names them: the message would mean something else without them. */
+const ALWAYS_FORWARDED = new Set(['content-length', 'host'])
 
 function connectionOptions(headers: RawHeaders): readonly string[] {
-  const value = findHeader(headers, 'connection')
-  if (value === undefined || COMMON_CONNECTION_OPTIONS.has(value)) return NO_OPTIONS
-  return value.split(',').map((option) => option.trim().toLowerCase())
+  let options = NO_OPTIONS
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const [name, value] = [headers[at]!, headers[at + 1]!]
+    if (name.length !== CONNECTION.length || name.toLowerCase() !== CONNECTION) continue
+    if (COMMON_CONNECTION_OPTIONS.has(value)) continue
+    const named = value.split(',').map((option) => option.trim().toLowerCase())
+    options = [...options, ...named.filter((option) => !ALWAYS_FORWARDED.has(option))]
+  }
+  return options
 }
+
+const CONNECTION = 'connection'
 
 /** A header that the recorder adds to every request to its server, such as a token that the client does not have. */
 export interface AddedHeader {

@@ -72,8 +72,30 @@ export function isLoopback(host: string): boolean {
   return isIP(name) === 4 && name.startsWith('127.')
 }
 
+/** Whether a `Host` header is a host name or an IP address, with or without a port. */
+export function isHostHeader(value: string): boolean {
+  if (value === lastHostHeader) return true
+  const isValid = parseHostName(value) !== undefined
+  if (isValid) lastHostHeader = value
+  return isValid
+}
+
+/** Nearly all requests have the same one. */
+let lastHostHeader: string | undefined
+
+// Not everything that a URL can contain: `a@127.0.0.1`, `127.0.0.1/x` and `127.0.0.1?x` name another host to other readers.
+const AUTHORITY = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{0,5})?$/i
+
 /** Returns the host name in a `Host` header or an origin, or undefined if it is invalid. */
 function parseHostName(authority: string): string | undefined {
   const url = `http://${authority}`
-  return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '') : undefined
+  if (!AUTHORITY.test(authority) || !URL.canParse(url)) return undefined
+  return new URL(url).hostname.replaceAll(/[[\]]/g, '')
+}
+
+/** Parses the request target of a proxy, which is a whole URL. The path keeps its spelling. */
+export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
+  const [, authority = '', path = ''] = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(target) ?? []
+  if (!isHostHeader(authority) || !URL.canParse(target)) return undefined
+  return { origin: new URL(target).origin, path: path.startsWith('/') ? path : `/${path}` }
 }

@@ -18,7 +18,7 @@ test('the CA is made by its own command only, and shown with how to trust it', (
   expect(cert.ca).toBe(true)
   expect(cert.subject).toMatch(/^CN=Reelay local CA \d/)
   const days = (Date.parse(cert.validTo) - Date.now()) / 86_400_000
-  expect(Math.round(days)).toBe(730)
+  expect(Math.round(days)).toBe(364)
 })
 
 test.skipIf(process.platform === 'win32')('only its owner can read the private key', () => {

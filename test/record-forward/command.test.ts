@@ -33,9 +33,9 @@ test('a client command that ignores the proxy is reported with alternatives, and
   expect(past.stderr()).toMatch(
     /^reelay: nothing went through this proxy: .*reelay run --record .*recordFetch.*--url/,
   )
-  const script =
-    'require("net").connect(new URL(process.env.HTTP_PROXY).port,"127.0.0.1",function(){this.end(s)}).resume()'
-  const asking = `const s="GET http://127.0.0.1:1/mcp HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n";${script}`
+  const asking = `const { port, username, password } = new URL(process.env.HTTP_PROXY)
+    require("http").get({ port, path: "http://127.0.0.1:1/mcp", agent: false, headers: {
+      "Proxy-Authorization": "Basic " + btoa(username + ":" + password) } }, (res) => res.resume())`
   const through = forward(['-q', '--', NODE, '-e', asking]).run
   expect((await through.exited).code).toBe(0)
   expect(through.stderr()).toBe('')
@@ -49,7 +49,7 @@ test('the client command gets the variables for the proxy, also for this machine
   })
   await run.exited
   const env = JSON.parse(run.stdout().toString()) as Record<string, string>
-  expect(env['HTTP_PROXY']).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(env['HTTP_PROXY']).toMatch(/^http:\/\/reelay:[\w-]{32}@127\.0\.0\.1:\d+$/)
   for (const name of ['HTTPS_PROXY', 'http_proxy', 'https_proxy']) expect(env[name]).toBe(env['HTTP_PROXY'])
   expect(env).toMatchObject({ NODE_USE_ENV_PROXY: '1', NO_PROXY: 'intra.test', SSL_CERT_FILE: '/x' })
   expect(env).not.toHaveProperty('NODE_EXTRA_CA_CERTS')
@@ -83,7 +83,7 @@ test.skipIf(process.platform === 'win32')(
   async () => {
     const { run, tape } = forward(['--quiet'])
     await until(() => run.stderr().includes('NODE_USE_ENV_PROXY=1'))
-    expect(run.stderr()).toMatch(/^reelay: {3}HTTPS_PROXY=http:\/\/127\.0\.0\.1:\d+$/m)
+    expect(run.stderr()).toMatch(/^reelay: {3}HTTPS_PROXY=http:\/\/reelay:[\w-]{32}@127\.0\.0\.1:\d+$/m)
     run.child.kill('SIGINT')
     expect((await run.exited).code).toBe(130)
     expect(linesOf(tape).at(-1)).toMatchObject({ event: 'end' })

@@ -1,11 +1,18 @@
 import { execFileSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { isIP, type AddressInfo } from 'node:net'
+import { connect } from 'node:tls'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeAuthority, makeLeaf } from '../../src/http/proxy/certificates.ts'
+import {
+  makeAuthority,
+  makeLeaf,
+  permittedHosts,
+  type CertificateKeyPair,
+} from '../../src/http/proxy/certificates.ts'
 import { linesOf, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 const CLIENT = resolve('test/fixtures/clients/ask-through-proxy.mjs')
@@ -38,7 +45,7 @@ test('without a CA, TLS is tunnelled to the server, and the user is told how to 
   expect([code, stdout]).toEqual([7, `Upstream CA\n${PONG}`])
   const host = new URL(url).host
   expect(stderr).toContain(
-    `reelay: not recording ${host}: without a local CA, HTTPS is forwarded unread; create one with reelay ca create`,
+    `reelay: not recording ${host}: HTTPS is forwarded unread without a local CA for this host; see reelay ca create`,
   )
   expect(tape.slice(1)).toMatchObject([{ event: 'tunnelled', host }, { event: 'end' }])
 })
@@ -63,6 +70,63 @@ test.skipIf(process.platform === 'win32')('a client that does not trust the CA i
     `nothing came from a client of ${new URL(url).host}: it may not trust the local CA`,
   )
 })
+
+test.each([
+  ['localhost', '127.0.0.1'],
+  ['127.0.0.1', 'localhost'],
+])('a CA for %s records that host only, and TLS to %s is tunnelled', async (host, other) => {
+  const home = temporaryFolder()
+  reelay(home, 'ca', 'create', '--host', host)
+  for (const [name, issuer] of [
+    [host, /^Reelay local CA/],
+    [other, /^Upstream CA/],
+  ] as const) {
+    const { url, upstreamCa } = await secureServer(name)
+    const { stdout, tape } = await record(url, { home, upstreamCa })
+    expect(stdout).toMatch(issuer)
+    expect(tape.some(({ event }) => event === 'tunnelled')).toBe(name === other)
+  }
+})
+
+test('a CA is valid for one year, and with a list of hosts clients accept it for no other host', async () => {
+  const authority = await makeAuthority('Limited', new Date(), ['a.test', '127.0.0.1', '::1'])
+  expect(await permittedHosts(authority)).toEqual(['a.test', '127.0.0.1', '::1'])
+  const { validFrom, validTo } = new X509Certificate(authority.cert)
+  expect(Date.parse(validTo) - Date.parse(validFrom)).toBeLessThanOrEqual(365 * 24 * 60 * 60 * 1000)
+  const accepted: string[] = []
+  for (const host of ['a.test', 'b.a.test', '127.0.0.1', '::1', 'evil.test', 'xa.test', '127.0.0.2', '::2'])
+    if (await isAccepted(authority, host)) accepted.push(host)
+  expect(accepted).toEqual(['a.test', 'b.a.test', '127.0.0.1', '::1'])
+  const names = await makeAuthority('Names only', new Date(), ['a.test'])
+  const addresses = await makeAuthority('Addresses only', new Date(), ['127.0.0.1'])
+  expect(await isAccepted(names, '127.0.0.1')).toBe(false)
+  expect([await isAccepted(addresses, 'a.test'), await isAccepted(addresses, '127.0.0.1')]).toEqual([
+    false,
+    true,
+  ])
+})
+
+/** Whether a client that trusts the authority accepts its certificate for a host. */
+async function isAccepted(authority: CertificateKeyPair, host: string): Promise<boolean> {
+  const server = createServer(await makeLeaf(authority, host, new Date()))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const servername = isIP(host) === 0 ? host : ''
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    servername,
+    ca: authority.cert,
+    checkServerIdentity: () => undefined,
+  })
+  const result = await once(socket, 'secureConnect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  server.close()
+  return result
+}
 
 interface Run {
   readonly code: number | null

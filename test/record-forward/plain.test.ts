@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { resolveServer } from '../../src/serve/playable-tape.ts'
 import { loadTape } from '../../src/store/file/read.ts'
-import { askThrough, connectThrough, forward } from '../support/forward.ts'
+import { askThrough, connectThrough, forward, proxyAccess } from '../support/forward.ts'
 import { ask, httpServer, open, post } from '../support/http.ts'
 import { until } from '../support/recorder.ts'
 
@@ -53,8 +53,8 @@ test('the server sees its own name, whatever Host a client sent to the proxy', a
 test('a request that is not addressed to a proxy is rejected', async () => {
   const { proxy, lines } = await forward()
   for (const path of ['/mcp', '*', '//127.0.0.1/mcp', 'ftp://127.0.0.1/x'])
-    expect(await ask(proxy, { ...post(PING), path })).toMatchObject({ status: 400 })
-  const { body } = await ask(proxy, post(PING))
+    expect(await askThrough(proxy, path, post(PING))).toMatchObject({ status: 400 })
+  const { body } = await askThrough(proxy, '/', post(PING))
   expect(JSON.parse(body.toString())).toMatchObject({ error: { code: -39400, data: { by: 'reelay' } } })
   expect((await lines()).filter(({ event }) => event === 'refused')).toHaveLength(5)
 })
@@ -119,7 +119,11 @@ test('an event reaches the client while the stream is open, and the server notic
   })
   const { proxy, lines } = await forward()
   const url = `${origin}/sse`
-  const answer = await open(proxy, { path: url, headers: { Host: new URL(url).host } })
+  const access = proxyAccess(proxy)
+  const answer = await open(access.origin, {
+    path: url,
+    headers: { Host: new URL(url).host, ...access.headers },
+  })
   const [chunk] = (await once(answer, 'data')) as [Buffer]
   expect(chunk.toString()).toBe(`event: endpoint\ndata: ${origin}/post?sessionId=1\n\n`)
   answer.destroy()

@@ -37,9 +37,18 @@ export async function forward(server?: string, rules: RecordingRules = {}): Prom
   return { proxy: recording.proxy, tape, notices, lines }
 }
 
-/** Sends a request as clients send it to a forward proxy: with the whole URL. */
+/** Sends a request as clients send it to a forward proxy: with the whole URL, and with the credentials of the proxy. */
 export function askThrough(proxy: string, url: string, options: Ask = {}): Promise<Answer> {
-  return ask(proxy, { headers: { Host: new URL(url).host }, ...options, path: url })
+  const { origin, headers } = proxyAccess(proxy)
+  const given = options.headers ?? { Host: new URL(url).host }
+  return ask(origin, { ...options, headers: { ...given, ...headers }, path: url })
+}
+
+/** Splits the URL of a proxy into its origin and the header with its credentials. */
+export function proxyAccess(proxy: string): { origin: string; headers: Record<string, string> } {
+  const { origin, username, password } = new URL(proxy)
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
+  return { origin, headers: { 'Proxy-Authorization': `Basic ${credentials}` } }
 }
 
 /** Says CONNECT, and returns the socket and the status. */
@@ -47,7 +56,8 @@ export async function connectThrough(
   proxy: string,
   authority: string,
 ): Promise<{ status: number | undefined; socket: Socket }> {
-  const req = request(proxy, { method: 'CONNECT', path: authority, agent: false })
+  const { origin, headers } = proxyAccess(proxy)
+  const req = request(origin, { method: 'CONNECT', path: authority, headers, agent: false })
   req.end()
   const [answer, socket] = (await once(req, 'connect')) as [IncomingMessage, Socket]
   onTestFinished(() => void socket.destroy())

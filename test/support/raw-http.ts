@@ -22,9 +22,9 @@ export interface RawClient {
   readonly closed: Promise<void>
 }
 
-export function rawClient(url: string): RawClient {
-  const { hostname, port } = new URL(url)
-  const socket = connect(Number(port), hostname).setNoDelay(true)
+/** Connects to a URL, or uses a connection that is already there. */
+export function rawClient(target: string | Socket): RawClient {
+  const socket = typeof target === 'string' ? connectTo(new URL(target)) : target
   onTestFinished(() => void socket.destroy())
   const answers = new Answers()
   socket.on('data', (chunk) => answers.push(chunk))
@@ -43,6 +43,10 @@ export function rawClient(url: string): RawClient {
     answer: () => answers.next(),
     closed: new Promise((resolve) => socket.on('close', () => resolve())),
   }
+}
+
+function connectTo({ hostname, port }: URL): Socket {
+  return connect(Number(port), hostname).setNoDelay(true)
 }
 
 class Answers {

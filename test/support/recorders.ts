@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { IncomingMessage } from 'node:http'
+import { proxyAccess } from './forward.ts'
 import { open, post, startRecorder } from './http.ts'
 import { REELAY, start, temporaryFolder, until, type Running } from './recorder.ts'
 
@@ -22,8 +23,9 @@ export const RECORDERS: Readonly<Record<'reverse' | 'forward', (url: string) => 
     const proxy = (): string | undefined => /HTTP_PROXY=(\S+)/.exec(run.stderr())?.[1]
     await until(() => proxy() !== undefined || run.child.exitCode !== null)
     const { host } = new URL(url)
+    const { origin, headers } = proxyAccess(proxy() ?? '')
     const through = (message: object): Promise<IncomingMessage> =>
-      open(proxy() ?? '', { ...post(message, { Host: host }), path: url })
+      open(origin, { ...post(message, { Host: host, ...headers }), path: url })
     return { ...run, tape, open: through }
   },
 }

@@ -95,7 +95,9 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
     onTrouble: printTapeProblem,
     onPending: printNotice,
     onNotice: (notice) => printNotice(noticeText(notice)),
-    ...(ca && { contextFor: (await import('../../http/proxy/certificates.ts')).certificateContexts(ca) }),
+    ...(ca && {
+      contextFor: await (await import('../../http/proxy/certificates.ts')).certificateContexts(ca),
+    }),
   })
   const { tape, failure, keyTrouble } = recording
   announceRecording(args, { path: tape, failure, keyTrouble })
@@ -148,9 +150,12 @@ function printProxyVariables(added: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(added)) printNotice(`  ${name}=${value}`)
 }
 
-function noticeText({ kind, host }: ForwardProxyNotice): string {
-  const name = escapeControlChars(host)
+function noticeText(notice: ForwardProxyNotice): string {
+  if (notice.kind === 'unauthorized')
+    return 'a program used this proxy without the user name and password in HTTP_PROXY, and was rejected (407)'
+  const { kind } = notice
+  const name = escapeControlChars(notice.host)
   if (kind === 'tunnelled')
-    return `not recording ${name}: without a local CA, HTTPS is forwarded unread; create one with reelay ca create`
+    return `not recording ${name}: HTTPS is forwarded unread without a local CA for this host; see reelay ca create`
   return `nothing came from a client of ${name}: it may not trust the local CA; see reelay ca show`
 }

@@ -229,6 +229,11 @@ test.each([
   ['path', { method: 'GET', path: '/ HTTP/1.1\r\nX: y', headers: [] }],
   ['name', { method: 'GET', path: '/', headers: ['X:', 'y'] }],
   ['value', { method: 'GET', path: '/', headers: ['X', 'y\r\nZ: z'] }],
+  ['second length', { method: 'POST', path: '/', headers: ['Content-Length', '1', 'content-length', '1'] }],
+  [
+    'coding beside a length',
+    { method: 'POST', path: '/', headers: ['Content-Length', '1', 'Transfer-Encoding', 'chunked'] },
+  ],
 ])('a %s that could be read as something else is never sent', (_, { method, path, headers }) => {
   expect(() => requestHead(method, path, headers)).toThrow('cannot be sent')
 })

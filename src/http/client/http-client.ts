@@ -315,12 +315,17 @@ export function requestHead(method: string, path: string, headers: RawHeaders): 
   if (!TOKEN.test(method) || INVALID_PATH.test(path))
     throw new Error(`${JSON.stringify(`${method} ${path}`)} cannot be sent as an HTTP request line`)
   let text = `${method} ${path} HTTP/1.1\r\n`
-  let isChunked = false
+  let [isChunked, hasLength] = [false, false]
   for (let at = 0; at + 1 < headers.length; at += 2) {
     const [name, value] = [headers[at]!, headers[at + 1]!]
     if (!TOKEN.test(name) || INVALID_VALUE.test(value))
       throw new Error(`the header ${JSON.stringify(name)} cannot be sent: it contains an invalid character`)
-    if (name.length === TRANSFER_ENCODING.length && name.toLowerCase() === TRANSFER_ENCODING) isChunked = true
+    const isCoding = name.length === TRANSFER_ENCODING.length && name.toLowerCase() === TRANSFER_ENCODING
+    const isLength = name.length === CONTENT_LENGTH.length && name.toLowerCase() === CONTENT_LENGTH
+    if ((isCoding || isLength) && (isChunked || hasLength))
+      throw new Error('the request cannot be sent: it has two lengths')
+    isChunked ||= isCoding
+    hasLength ||= isLength
     text += `${name}: ${value}\r\n`
   }
   return { method, text, isChunked, isAscii: !NON_ASCII.test(text) }
@@ -331,6 +336,7 @@ const INVALID_PATH = /[^\x21-\x7e\x80-\xff]/
 const INVALID_VALUE = /[^\t\x20-\x7e\x80-\xff]/
 const NON_ASCII = /[\x80-\xff]/
 const TRANSFER_ENCODING = 'transfer-encoding'
+const CONTENT_LENGTH = 'content-length'
 
 /** How long the server keeps an idle connection, less the time that a request may take to arrive. */
 function announcedIdleMs({ headers }: HttpResponseHead): number {

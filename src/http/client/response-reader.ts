@@ -1,4 +1,4 @@
-import { findHeader, type RawHeaders } from '../headers.ts'
+import { findHeader, MAX_HEADERS, type RawHeaders } from '../headers.ts'
 
 interface HttpResponseWatcher {
   readonly onHead: (head: HttpResponseHead) => void
@@ -21,6 +21,7 @@ export class ResponseReader {
   #isOver = true
   #held = ''
   #left = 0
+  #trailers = 0
 
   constructor(watcher: HttpResponseWatcher, maxHeadBytes: number) {
     this.#watcher = watcher
@@ -32,6 +33,7 @@ export class ResponseReader {
   begin(method: string): void {
     this.#isHead = method === 'HEAD'
     this.#isOver = false
+    this.#trailers = 0
     this.#step = this.#head
   }
 
@@ -106,7 +108,9 @@ export class ResponseReader {
   /** Trailers are skipped, because they belong to this connection. */
   readonly #trailer: Step = (chunk, start) =>
     this.#line(chunk, start, (line) => {
-      if (line === '') this.#finish()
+      if (line === '') return this.#finish()
+      if (++this.#trailers > MAX_HEADERS)
+        throw new Error(`the response has more than ${MAX_HEADERS} trailers`)
     })
 
   #bodyPart(chunk: Buffer, start: number): number {
@@ -189,9 +193,11 @@ function parseUncachedHead(text: string, isHead: boolean): HttpResponseHead {
   const [, minor, code, reason = ''] = STATUS_LINE.exec(first) ?? []
   if (code === undefined) throw new Error(`not an HTTP response: ${JSON.stringify(first.slice(0, 80))}`)
   if (FORBIDDEN.test(text)) throw new Error('the head of the response contains an invalid character')
+  if (lines.length > MAX_HEADERS) throw new Error(`the response has more than ${MAX_HEADERS} headers`)
   const headers = parseHeaderLines(lines)
   const status = Number(code)
-  const body = isHead || status < 200 || status === 204 || status === 304 ? NO_BODY : bodyFraming(headers)
+  const framing = bodyFraming(headers, minor === '1')
+  const body = isHead || status < 200 || status === 204 || status === 304 ? NO_BODY : framing
   return {
     status,
     reason,
@@ -232,13 +238,16 @@ function isBlank(code: number): boolean {
 const SPACE = 32
 const TAB = 9
 
-function bodyFraming(headers: RawHeaders): HttpResponseHead['body'] {
-  const coding = findHeader(headers, 'transfer-encoding')
+/** Throws if other readers could find another end of the body. */
+function bodyFraming(headers: RawHeaders, isLatest: boolean): HttpResponseHead['body'] {
+  const codings = valuesOf(headers, 'transfer-encoding')
   const lengths = new Set(valuesOf(headers, 'content-length'))
-  if (coding !== undefined) {
+  if (codings.length > 0) {
     if (lengths.size > 0) throw new Error('the response has both Transfer-Encoding and Content-Length')
-    const last = valuesOf(headers, 'transfer-encoding').at(-1)?.split(',').at(-1)?.trim().toLowerCase()
-    return { kind: last === 'chunked' ? 'chunked' : 'until close' }
+    if (!isLatest) throw new Error('the response has both Transfer-Encoding and HTTP/1.0')
+    if (codings.length > 1 || codings[0]?.toLowerCase() !== 'chunked')
+      throw new Error(`the transfer coding ${JSON.stringify(codings.join(', '))} is not supported`)
+    return { kind: 'chunked' }
   }
   if (lengths.size === 0) return { kind: 'until close' }
   const [length = ''] = lengths

@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
-import { parseConnectTarget, parseAbsoluteTarget } from './forward-proxy.ts'
+import { parseAbsoluteTarget } from '../hosts.ts'
+import { parseConnectTarget } from './forward-proxy.ts'
 
 test.each([
   ['http://a.test', { origin: 'http://a.test', path: '/' }],
   ['HTTP://A.test:80?q', { origin: 'http://a.test', path: '/?q' }],
   ['http://a.test:8080/x/../y%2f?b=|#f', { origin: 'http://a.test:8080', path: '/x/../y%2f?b=|' }],
   ['https://[::1]:1/mcp', { origin: 'https://[::1]:1', path: '/mcp' }],
-  ['http://me:pass@a.test/', { origin: 'http://a.test', path: '/' }],
+  ['http://me:pass@a.test/', undefined],
+  ['http://a\\b/', undefined],
   ['/mcp', undefined],
   ['ws://a.test/', undefined],
   ['http://', undefined],

@@ -1,15 +1,31 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, connect } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import { HttpClient } from '../client/http-client.ts'
-import { withHost } from '../headers.ts'
+import { type RawHeaders, withHost } from '../headers.ts'
+import { parseAbsoluteTarget } from '../hosts.ts'
 import { OpenExchanges, ProxiedExchange, type ProxyWatcher, type RequestLine } from './proxied-exchange.ts'
-import { createHttpServer, listenOn, type ListenAddress, sendErrorResponse } from '../server/http-server.ts'
+import {
+  createHttpServer,
+  handleRequests,
+  headProblem,
+  listenOn,
+  type ListenAddress,
+  sendErrorResponse,
+} from '../server/http-server.ts'
 
 export interface ForwardProxyOptions {
   readonly listen: ListenAddress
-  /** Returns the certificate for a host, to decrypt TLS. Without this function TLS is forwarded unread. */
-  readonly contextFor?: (host: string) => Promise<SecureContext>
+  /** Every request to the proxy must have them, because any program of this machine can connect to it. */
+  readonly credentials: ProxyCredentials
+  /** Returns the certificate for a host, to decrypt TLS. Without a certificate TLS is forwarded unread. */
+  readonly contextFor?: (host: string) => Promise<SecureContext> | undefined
+}
+
+export interface ProxyCredentials {
+  readonly user: string
+  readonly password: string
 }
 
 export interface ForwardProxyWatcher extends ProxyWatcher {
@@ -18,9 +34,13 @@ export interface ForwardProxyWatcher extends ProxyWatcher {
   /** A client disconnected after it got our certificate for this host. */
   readonly distrusted: (host: HostAndPort) => void
   readonly unreachable: (host: HostAndPort, why: string) => void
+  /** A request without the credentials of the proxy was rejected. */
+  readonly unauthorized: () => void
 }
 
 const TLS_HANDSHAKE = 0x16
+/** How long a client may wait after CONNECT before it sends the first byte. */
+const FIRST_BYTE_MS = 60_000
 
 /** A proxy whose clients name the server with each request, or with CONNECT. It connects only to servers that a client named. */
 export class ForwardProxy {
@@ -47,9 +67,14 @@ export class ForwardProxy {
   ): Promise<{ origin: string; watcher: Watcher }> {
     const origin = await listenOn(this.#server, this.#options.listen)
     const watcher = begin()
-    this.#server.on('request', (req, res) => this.#forwardAbsolute(watcher, req, res))
+    handleRequests(this.#server, (req, res) => this.#forwardAbsolute(watcher, req, res), watcher.refused)
     this.#server.on('connect', (req, socket, head) => this.#connect(watcher, req, socket as Socket, head))
-    this.#tunnelServer.on('request', (req, res) => this.#forwardTunnelled(watcher, req, res))
+    handleRequests(
+      this.#tunnelServer,
+      (req, res) => this.#forwardTunnelled(watcher, req, res),
+      watcher.refused,
+    )
+    this.#tunnelServer.emit('listening') // starts the timeouts for heads
     return { origin, watcher }
   }
 
@@ -60,6 +85,7 @@ export class ForwardProxy {
     this.#closed ??= new Promise((resolve) => {
       this.#exchanges.stop()
       this.#server.close(() => resolve())
+      this.#tunnelServer.close()
       // After the ends of streams were sent.
       setImmediate(() => {
         this.#server.closeAllConnections()
@@ -70,11 +96,15 @@ export class ForwardProxy {
     return this.#closed
   }
 
-  /** A request that is not addressed to a proxy may come from a web page that found the port. */
   #forwardAbsolute(watcher: ForwardProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+    if (!hasCredentials(req.rawHeaders, this.#options.credentials)) {
+      watcher.unauthorized()
+      req.resume()
+      return sendErrorResponse(res, 407, UNAUTHORIZED, CHALLENGE)
+    }
     const named = parseAbsoluteTarget(req.url ?? '')
     if (named !== undefined) {
-      const headers = withHost(req.rawHeaders, new URL(named.origin).host)
+      const headers = withHost(withoutCredentials(req.rawHeaders), new URL(named.origin).host)
       return this.#forward(watcher, { ...named, headers }, req, res)
     }
     const why = 'this is a forward proxy: a request must contain the whole URL'
@@ -83,11 +113,12 @@ export class ForwardProxy {
     sendErrorResponse(res, 400, why)
   }
 
+  /** A client gave its credentials with CONNECT. */
   #forwardTunnelled(watcher: ForwardProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
     this.#usedSockets.add(req.socket)
     const origin = this.#origins.get(req.socket) ?? ''
     const path = parseAbsoluteTarget(req.url ?? '')?.path ?? req.url ?? '/'
-    this.#forward(watcher, { origin, path, headers: req.rawHeaders }, req, res)
+    this.#forward(watcher, { origin, path, headers: withoutCredentials(req.rawHeaders) }, req, res)
   }
 
   #forward(
@@ -109,25 +140,34 @@ export class ForwardProxy {
 
   #connect(watcher: ForwardProxyWatcher, req: IncomingMessage, socket: Socket, head: Buffer): void {
     this.#track(socket)
+    if (!hasCredentials(req.rawHeaders, this.#options.credentials)) {
+      watcher.unauthorized()
+      return refuseConnect(socket, '407 Proxy Authentication Required', CHALLENGE)
+    }
     const to = parseConnectTarget(req.url ?? '')
-    if (to === undefined) {
-      watcher.refused(`CONNECT ${req.url}`)
-      return void socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
+    const problem = headProblem(req)
+    if (to === undefined || problem !== undefined) {
+      watcher.refused(problem?.why ?? `CONNECT ${req.url}`)
+      return refuseConnect(socket, '400 Bad Request')
     }
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     if (head.length > 0) socket.unshift(head)
     peekFirstByte(socket, (byte) => {
       if (byte !== TLS_HANDSHAKE) return this.#serveTunnel(socket, `http://${to.authority}`)
-      if (this.#options.contextFor !== undefined) return void this.#terminateTls(watcher, socket, to)
+      const context = this.#options.contextFor?.(to.host)
+      if (context !== undefined) return void this.#terminateTls(watcher, socket, { to, context })
       watcher.tunnelled(to)
       this.#track(tunnelBytes(socket, to, (why) => watcher.unreachable(to, why)))
     })
   }
 
-  async #terminateTls(watcher: ForwardProxyWatcher, socket: Socket, to: HostAndPort): Promise<void> {
+  async #terminateTls(
+    watcher: ForwardProxyWatcher,
+    socket: Socket,
+    { to, context }: { readonly to: HostAndPort; readonly context: Promise<SecureContext> },
+  ): Promise<void> {
     try {
-      const context = await this.#options.contextFor!(to.host)
-      const inside = terminateTls(socket, context)
+      const inside = terminateTls(socket, await context)
       this.#openHandshakes.set(inside, () => watcher.distrusted(to))
       inside.on('secure', () => this.#openHandshakes.delete(inside))
       inside.on('close', () => {
@@ -152,6 +192,34 @@ export class ForwardProxy {
   }
 }
 
+const UNAUTHORIZED = 'the user name and password in HTTP_PROXY are required'
+const CHALLENGE = { 'Proxy-Authenticate': 'Basic realm="reelay"' }
+const PROXY_AUTHORIZATION = 'proxy-authorization'
+
+/** Compares in constant time, so that the credentials cannot be guessed byte by byte. */
+function hasCredentials(headers: RawHeaders, { user, password }: ProxyCredentials): boolean {
+  const given = headers.filter(
+    (_, at) => at % 2 === 1 && headers[at - 1]!.toLowerCase() === PROXY_AUTHORIZATION,
+  )
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(given[0] ?? '') ?? []
+  const expected = Buffer.from(`${user}:${password}`).toString('base64')
+  return given.length === 1 && timingSafeEqual(sha256(encoded), sha256(expected))
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** The credentials go neither to a server nor to the tape. */
+function withoutCredentials(headers: RawHeaders): RawHeaders {
+  return headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== PROXY_AUTHORIZATION)
+}
+
+function refuseConnect(socket: Socket, status: string, headers: Readonly<Record<string, string>> = {}): void {
+  const lines = Object.entries({ ...headers, 'Content-Length': '0', Connection: 'close' })
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+}
+
 /** The target of a CONNECT request. */
 export interface HostAndPort {
   /** The host name, without the brackets around an IPv6 address. */
@@ -159,14 +227,6 @@ export interface HostAndPort {
   readonly port: number
   /** Host and port in the form in which a URL contains them. */
   readonly authority: string
-}
-
-/** Parses the request target of a forward proxy, which is a whole URL. The path keeps its spelling. */
-export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
-  const found = /^https?:\/\/[^/?#]+([^#]*)/i.exec(target)
-  if (found === null || !URL.canParse(target)) return undefined
-  const path = found[1] ?? ''
-  return { origin: new URL(target).origin, path: path.startsWith('/') ? path : `/${path}` }
 }
 
 /** Parses the target of a CONNECT request. */
@@ -180,13 +240,14 @@ export function parseConnectTarget(text: string): HostAndPort | undefined {
 /** Reads the first byte that a client sends, without consuming it. */
 function peekFirstByte(socket: Socket, then: (byte: number) => void): void {
   const leave = (): void => void socket.end() // the client left without sending anything
+  const giveUp = (): void => void socket.destroy()
   const look = (): void => {
     const chunk = socket.read() as Buffer | null
     if (chunk === null) return
-    socket.off('readable', look).off('end', leave).unshift(chunk)
+    socket.setTimeout(0).off('readable', look).off('end', leave).off('timeout', giveUp).unshift(chunk)
     then(chunk[0] ?? 0)
   }
-  socket.on('readable', look).on('end', leave)
+  socket.setTimeout(FIRST_BYTE_MS).on('readable', look).on('end', leave).on('timeout', giveUp)
 }
 
 /** Forwards bytes in both directions. Either side may close its direction first. */

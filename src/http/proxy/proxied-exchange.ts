@@ -152,7 +152,7 @@ export class ProxiedExchange {
   #respond({ status, reason, headers }: HttpResponseHead, res: ServerResponse): RelayedResponse {
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
-    res.writeHead(status, reason, endToEndHeaders(headers))
+    res.writeHead(status, reason, responseHeaders(status, headers))
     // With a length, the body is already on its way and shares a packet with the head.
     if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
     res.on('drain', () => this.#out?.resume())
@@ -162,6 +162,15 @@ export class ProxiedExchange {
     )
   }
 }
+
+/** A response with the status 204 has no body, whatever its headers say. */
+function responseHeaders(status: number, headers: RawHeaders): string[] {
+  const sent = endToEndHeaders(headers)
+  if (status !== NO_CONTENT) return sent
+  return sent.filter((_, at) => sent[at - (at % 2)]!.toLowerCase() !== 'content-length')
+}
+
+const NO_CONTENT = 204
 
 /** After an early response the client may leave while it is still sending; Node reports that on the socket only. */
 function abortWithClient(req: IncomingMessage, out: HttpExchange): void {

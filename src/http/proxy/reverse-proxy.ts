@@ -1,8 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { HttpClient } from '../client/http-client.ts'
-import { type AddedHeader, findHeader, isEventStream, type RawHeaders } from '../headers.ts'
-import { bareHost, HostCheck, isLoopback } from '../hosts.ts'
-import { createHttpServer, type ListenAddress, listenOn, sendErrorResponse } from '../server/http-server.ts'
+import { type AddedHeader, findHeader, isEventStream, type RawHeaders, withHost } from '../headers.ts'
+import { bareHost, HostCheck, isLoopback, parseAbsoluteTarget } from '../hosts.ts'
+import {
+  createHttpServer,
+  handleRequests,
+  type ListenAddress,
+  listenOn,
+  sendErrorResponse,
+} from '../server/http-server.ts'
 import {
   OpenExchanges,
   ProxiedExchange,
@@ -50,7 +56,7 @@ export class ReverseProxy {
   ): Promise<{ origin: string; watcher: Watcher }> {
     const origin = await listenOn(this.#server, this.#listen)
     const watcher = begin()
-    this.#server.on('request', (req, res) => this.#forward(watcher, req, res))
+    handleRequests(this.#server, (req, res) => this.#forward(watcher, req, res), watcher.refused)
     return { origin, watcher }
   }
 
@@ -66,25 +72,28 @@ export class ReverseProxy {
   }
 
   #forward({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
-    const line = {
-      method: req.method ?? '',
-      path: pathOfRequestTarget(req.url ?? '/'),
-      headers: req.rawHeaders,
+    const line = requestLineOf(req)
+    const refuse = (status: 400 | 403, why: string): void => {
+      refused(why)
+      req.resume()
+      sendErrorResponse(res, status, why)
     }
+    if (line === undefined) return refuse(400, 'Invalid request target')
     const why = this.#hostCheck.rejectionReason(line.headers)
-    if (why === undefined)
-      return this.#exchanges.start(new ProxiedExchange(this.#upstream, line, watch(line)), req, res)
-    refused(why)
-    req.resume()
-    sendErrorResponse(res, 403, why)
+    if (why !== undefined) return refuse(403, why)
+    this.#exchanges.start(new ProxiedExchange(this.#upstream, line, watch(line)), req, res)
   }
 }
 
-/** A client may send the whole URL, as it would to a forward proxy. */
-function pathOfRequestTarget(target: string): string {
-  if (target.startsWith('/') || !URL.canParse(target)) return target
-  const { pathname, search } = new URL(target)
-  return pathname + search
+/** Returns undefined if the target is invalid. A client may send the whole URL, as it would to a forward proxy. */
+function requestLineOf({
+  method = '',
+  url = '',
+  rawHeaders: headers,
+}: IncomingMessage): RequestLine | undefined {
+  if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return { method, path: url, headers }
+  const named = parseAbsoluteTarget(url)
+  return named && { method, path: named.path, headers: withHost(headers, new URL(named.origin).host) }
 }
 
 function endpointRewriterFor(
@@ -93,7 +102,12 @@ function endpointRewriterFor(
   headers: RawHeaders,
 ): ResponseRewriter | undefined {
   if (request.method !== 'GET' || !isEventStream(headers)) return undefined
-  if (findHeader(headers, 'content-encoding') !== undefined) return undefined
+  // The replaced origin changes the length of the body.
+  if (
+    findHeader(headers, 'content-encoding') !== undefined ||
+    findHeader(headers, 'content-length') !== undefined
+  )
+    return undefined
   return endpointRewriter(server.origin, `http://${findHeader(request.headers, 'host')}`)
 }
 

@@ -1,6 +1,8 @@
-import { type IncomingMessage, createServer, type Server } from 'node:http'
+import { type IncomingMessage, createServer, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { ReelayError } from '../../errors.ts'
-import { type RawHeaders, MAX_HEAD_BYTES } from '../headers.ts'
+import { type RawHeaders, MAX_HEAD_BYTES, MAX_HEADERS } from '../headers.ts'
+import { isHostHeader } from '../hosts.ts'
 
 /** Headers by their lower-case names. */
 export type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -40,17 +42,30 @@ export function discardBody(req: ServedRequest): void {
 }
 
 /** Error codes of our own, outside the ranges that JSON-RPC and MCP reserve, so that they differ from the server's. */
-const CODE_BY_STATUS = { 400: -39400, 403: -39403, 502: -39502 } as const
+const CODE_BY_STATUS = {
+  400: -39400,
+  403: -39403,
+  407: -39407,
+  431: -39431,
+  501: -39501,
+  502: -39502,
+  505: -39505,
+} as const
 
 /** Sends an error in place of the server. The error says that it comes from Reelay. */
 export function sendErrorResponse(
   res: ServedResponse,
   status: keyof typeof CODE_BY_STATUS,
   why: string,
+  headers?: Readonly<Record<string, string>>,
 ): void {
   const error = { code: CODE_BY_STATUS[status], message: `reelay: ${why}`, data: { by: 'reelay' } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
-  res.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) })
+  res.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    ...headers,
+  })
   res.end(body)
 }
 
@@ -61,7 +76,7 @@ export interface ListenAddress {
 
 /** Creates the server of a proxy. Client and server decide how long requests, responses and idle streams may take, so there are no timeouts for them. */
 export function createHttpServer(): Server {
-  return createServer({
+  const server = createServer({
     keepAlive: true,
     noDelay: true,
     maxHeaderSize: MAX_HEAD_BYTES,
@@ -69,7 +84,69 @@ export function createHttpServer(): Server {
     headersTimeout: 60_000,
     requestTimeout: 0,
   })
+  // No limit, because Node would drop the rest without a word. `headProblem` counts the headers.
+  server.maxHeadersCount = 0
+  return server
 }
+
+/**
+ * Passes requests to a handler. A request that another reader could understand differently is answered with an error, and
+ * nothing more is read from its connection.
+ */
+export function handleRequests(
+  server: Server,
+  handler: (req: IncomingMessage, res: ServerResponse) => void,
+  onRefused?: (why: string) => void,
+): void {
+  const refused = new WeakSet<Socket>()
+  server.on('request', (req, res) => {
+    if (refused.has(req.socket)) return
+    const problem = headProblem(req)
+    if (problem === undefined) return handler(req, res)
+    refused.add(req.socket)
+    onRefused?.(problem.why)
+    req.resume()
+    sendErrorResponse(res, problem.status, problem.why, { Connection: 'close' })
+  })
+}
+
+interface HeadProblem {
+  readonly status: 400 | 431 | 501 | 505
+  readonly why: string
+}
+
+/** Returns undefined if a head can be read in only one way. Node has already refused most of the others. */
+export function headProblem({
+  httpVersion,
+  rawHeaders,
+}: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>): HeadProblem | undefined {
+  if (rawHeaders.length > 2 * MAX_HEADERS)
+    return { status: 431, why: `the request has more than ${MAX_HEADERS} headers` }
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return { status: 505, why: `HTTP/${httpVersion} is not supported` }
+  const sole: Record<string, string> = {}
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (!SOLE_HEADER_LENGTHS.has(name.length)) continue // skips most names
+    const key = name.toLowerCase()
+    if (!SOLE_HEADERS.has(key)) continue
+    if (sole[key] !== undefined) return { status: 400, why: `the request has two ${name} headers` }
+    sole[key] = rawHeaders[at + 1]!
+  }
+  const { host, 'content-length': length, 'transfer-encoding': coding } = sole
+  if (host !== undefined && !isHostHeader(host)) return { status: 400, why: `Invalid Host: ${host}` }
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    return { status: 400, why: `Invalid Content-Length: ${length}` }
+  if (coding === undefined) return undefined
+  if (length !== undefined || httpVersion === '1.0')
+    return { status: 400, why: 'the length of the request is ambiguous' }
+  if (coding.toLowerCase() === 'chunked') return undefined
+  return { status: 501, why: `the transfer coding ${JSON.stringify(coding)} is not supported` }
+}
+
+/** Headers of which only one has a meaning. */
+const SOLE_HEADERS = new Set(['host', 'origin', 'content-length', 'transfer-encoding'])
+const SOLE_HEADER_LENGTHS = new Set([...SOLE_HEADERS].map((name) => name.length))
 
 /** Starts to listen. Returns the origin. */
 export async function listenOn(server: Server, { host, port }: ListenAddress): Promise<string> {

@@ -28,6 +28,8 @@ export class ExchangeRecorder {
   readonly #connections = new ConnectionNumbers()
   #exchanges = 0
 
+  #refused = 0
+
   constructor(options: ExchangeRecorderOptions) {
     this.#options = options
     this.#frames = new ExchangeFrames(options.log, options)
@@ -42,9 +44,9 @@ export class ExchangeRecorder {
     return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
   }
 
-  /** Records that the proxy rejected a request. */
+  /** Records that the proxy rejected a request. Only the first ones are kept: anybody on this machine can cause them. */
   readonly refused = (why: string): void => {
-    this.event('refused', { why })
+    if (++this.#refused <= MAX_REFUSED) this.event('refused', { why: why.slice(0, MAX_REASON_LENGTH) })
   }
 
   /** Records an event that belongs to no exchange. */
@@ -135,6 +137,8 @@ export class ExchangeRecorder {
   }
 }
 
+const MAX_REFUSED = 100
+const MAX_REASON_LENGTH = 300
 const UNAUTHORIZED = 401
 
 /** The place of the frames of one exchange on the tape. */

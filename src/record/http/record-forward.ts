@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   ForwardProxy,
   type ForwardProxyOptions,
@@ -12,7 +13,8 @@ import { serverNameFromUrl } from '../tape-header.ts'
 import { type RecordingRules, type RecordingSummary, TapeLog } from '../tape-log.ts'
 import { ExchangeRecorder } from './exchange-recorder.ts'
 
-interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules, TapeLabelOptions {
+interface RecordForwardProxyOptions
+  extends Omit<ForwardProxyOptions, 'credentials'>, RecordingRules, TapeLabelOptions {
   /** The tape file. An existing one is never overwritten. */
   readonly tape: string
   /** The name of every server on the tape; by default each is named after its host. */
@@ -30,14 +32,14 @@ interface RecordForwardProxyOptions extends ForwardProxyOptions, RecordingRules,
   readonly onNotice: (notice: ForwardProxyNotice) => void
 }
 
-export interface ForwardProxyNotice {
-  readonly kind: 'tunnelled' | 'distrusted'
-  readonly host: string
-}
+export type ForwardProxyNotice =
+  | { readonly kind: 'tunnelled' | 'distrusted'; readonly host: string }
+  /** A program used the proxy without its credentials. */
+  | { readonly kind: 'unauthorized' }
 
 /** A forward proxy that listens for clients. */
 interface ForwardProxyRecording {
-  /** The proxy URL for clients. */
+  /** The proxy URL for clients, with a user name and a password that only they know. */
   readonly proxy: string
   /** The path of the tape. Undefined if it could not be created; `failure` says why. */
   readonly tape: string | undefined
@@ -53,11 +55,16 @@ interface ForwardProxyRecording {
 /** Records every server that clients name, through a forward proxy. */
 export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
   const redaction = openRedaction(options.redact, options)
-  const proxy = new ForwardProxy(options)
+  const credentials = { user: 'reelay', password: randomBytes(24).toString('base64url') }
+  const { user, password } = credentials
+  // A server that is started with the variables of the proxy may repeat them.
+  redaction.redactor?.learn(password)
+  redaction.redactor?.learn(Buffer.from(`${user}:${password}`).toString('base64'))
+  const proxy = new ForwardProxy({ ...options, credentials })
   const { origin, watcher } = await proxy.listen(() => new ForwardProxyRecorder(options, redaction))
   const { log } = watcher.exchanges
   return {
-    proxy: origin,
+    proxy: origin.replace('://', `://${user}:${password}@`),
     tape: log.path,
     failure: log.failure,
     keyTrouble: redaction.trouble,
@@ -128,10 +135,14 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
 
   readonly distrusted = (to: HostAndPort): void => this.#notice('distrusted', to)
 
+  readonly unauthorized = (): void => {
+    if (this.#isFirstTime('unauthorized')) this.#onNotice({ kind: 'unauthorized' })
+  }
+
   readonly unreachable = ({ authority }: HostAndPort, why: string): void =>
     this.exchanges.event('unreachable', { host: authority, why })
 
-  #notice(kind: ForwardProxyNotice['kind'], { authority }: HostAndPort): void {
+  #notice(kind: 'tunnelled' | 'distrusted', { authority }: HostAndPort): void {
     if (!this.#isFirstTime(`${kind} ${authority}`)) return
     this.exchanges.event(kind, { host: authority })
     this.#onNotice({ kind, host: authority })

@@ -5,6 +5,7 @@ import { FastListener } from '../../http/server/fast-listener.ts'
 import {
   createHttpServer,
   discardBody,
+  handleRequests,
   listenOn,
   sendErrorResponse,
   type ListenAddress,
@@ -228,7 +229,7 @@ class HttpRouter {
     this.#listen = listen
     this.#hostCheck = new HostCheck(listen.host)
     this.#server = createHttpServer()
-    this.#server.on('request', (req, res) => {
+    handleRequests(this.#server, (req, res) => {
       if (now !== undefined) res.setHeader('Date', new Date(now()).toUTCString())
       this.#dispatch(req, res)
     })
