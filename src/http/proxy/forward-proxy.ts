@@ -23,7 +23,7 @@ export interface ForwardProxyOptions {
   readonly contextFor?: (host: string) => Promise<SecureContext> | undefined
 }
 
-export interface ProxyCredentials {
+interface ProxyCredentials {
   readonly user: string
   readonly password: string
 }
