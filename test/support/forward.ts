@@ -40,7 +40,7 @@ export async function forward(server?: string, rules: RecordingRules = {}): Prom
 /** Sends a request as clients send it to a forward proxy: with the whole URL, and with the credentials of the proxy. */
 export function askThrough(proxy: string, url: string, options: Ask = {}): Promise<Answer> {
   const { origin, headers } = proxyAccess(proxy)
-  const given = options.headers ?? { Host: new URL(url).host }
+  const given = (options.headers as Record<string, string> | undefined) ?? { Host: new URL(url).host }
   return ask(origin, { ...options, headers: { ...given, ...headers }, path: url })
 }
 

@@ -117,8 +117,6 @@ const [DNS_NAME, IP_ADDRESS] = [0x82, 0x87]
 
 /** A kind of name without a permitted one is not limited, so all names of that kind are excluded. */
 function nameConstraints(hosts: readonly string[]): Buffer {
-  const isAddress = (host: string): boolean => isIP(host) !== 0
-  const subtree = (tag: number, base: Buffer): Buffer => der(SEQUENCE, der(tag, base))
   const permitted = hosts.map((host) =>
     isAddress(host)
       ? subtree(IP_ADDRESS, addressWithMask(host))
@@ -133,6 +131,14 @@ function nameConstraints(hosts: readonly string[]): Buffer {
     der(PERMITTED, ...permitted),
     ...(excluded.length === 0 ? [] : [der(EXCLUDED, ...excluded)]),
   )
+}
+
+function isAddress(host: string): boolean {
+  return isIP(host) !== 0
+}
+
+function subtree(tag: number, base: Buffer): Buffer {
+  return der(SEQUENCE, der(tag, base))
 }
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
@@ -168,11 +174,13 @@ function ipv4Bytes(address: string): readonly number[] {
   return address.split('.').map(Number)
 }
 
+function groups(part: string): readonly number[] {
+  return part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))
+}
+
 /** A URL has the address in its canonical form, in which only zeros are left out. */
 function ipv6Bytes(address: string): readonly number[] {
   const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const groups = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))
   const [first, last] = [groups(before), groups(after ?? '')]
   const zeros = Array.from({ length: 8 - first.length - last.length }, () => 0)
   return [...first, ...zeros, ...last].flatMap((group) => [group >> 8, group & 0xff])
