@@ -189,8 +189,8 @@ function ipv6Bytes(address: string): readonly number[] {
 function addressIn(base: Buffer): string {
   const bytes = base.subarray(0, base.length / 2)
   if (bytes.length === 4) return bytes.join('.')
-  const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(2 * at).toString(16))
-  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+  const words = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(2 * at).toString(16))
+  return new URL(`http://[${words.join(':')}]`).hostname.slice(1, -1)
 }
 
 /** Loaded on demand, because it is large and only needed with an authority. */
