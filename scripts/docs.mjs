@@ -12,8 +12,10 @@ import { root, runTool } from './run.mjs'
 const SCHEMA = 'schema/config-1.json'
 const ERRORS = 'docs/reference/errors.md'
 
-const [{ COMMANDS }, { ERROR_CODES }] = await importSource('src/cli/program.ts', 'src/errors.ts')
-const commands = Object.values(COMMANDS).flat()
+const { commands, ERROR_CODES } = await fromSource(
+  ['src/cli/program.ts', 'src/errors.ts'],
+  async ([{ loadCommands }, errors]) => ({ ...errors, commands: await loadCommands() }),
+)
 const pages = readdirSync(join(root, 'docs'), { recursive: true })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name))
@@ -41,7 +43,7 @@ function read(file) {
 }
 
 /** Node cannot run our TypeScript, and the build leaves no module of the commands: they are bundled for this run. */
-async function importSource(...files) {
+async function fromSource(files, use) {
   const { rolldown } = await import('rolldown')
   const folder = mkdtempSync(join(root, 'node_modules', '.docs-'))
   try {
@@ -55,9 +57,8 @@ async function importSource(...files) {
     const entries = files.map((file) =>
       output.find(({ facadeModuleId }) => facadeModuleId === join(root, file)),
     )
-    return await Promise.all(
-      entries.map(({ fileName }) => import(pathToFileURL(join(folder, fileName)).href)),
-    )
+    const modules = entries.map(({ fileName }) => import(pathToFileURL(join(folder, fileName)).href))
+    return await use(await Promise.all(modules))
   } finally {
     rmSync(folder, { recursive: true })
   }

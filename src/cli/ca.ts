@@ -25,7 +25,6 @@ const hostValue = {
 
 export const caCommand: CommandDefinition = {
   name: 'ca',
-  help: 'Create, show or remove the local CA that lets `record --forward` read HTTPS',
   options: {},
   commands: [
     defineCommand<CreateFlags>({

@@ -3,7 +3,8 @@ import { readOptions, type GivenOptions, type OptionRows, type OptionTable } fro
 /** A command: the program, its help and the tables in docs/ are made from it. */
 export interface CommandDefinition {
   readonly name: string
-  readonly help: string
+  /** What the command does. The commands of the program have it in `program.ts`, so that help need not load them. */
+  readonly help?: string
   readonly usage?: string
   /** The arguments with their help, such as `<tape>`, `[tape...]`. */
   readonly arguments?: Readonly<Record<string, string>>
@@ -15,9 +16,6 @@ export interface CommandDefinition {
   readonly commands?: readonly CommandDefinition[]
   readonly run?: (words: readonly string[], given: GivenOptions) => Promise<void> | void
 }
-
-/** Commands by the heading under which `reelay --help` shows them. */
-export type CommandGroups = Readonly<Record<string, readonly CommandDefinition[]>>
 
 interface TypedCommand<Values> extends Omit<CommandDefinition, 'options' | 'run'> {
   readonly options: OptionTable<Values> & OptionRows

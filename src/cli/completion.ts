@@ -2,15 +2,14 @@ import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { isObject, member, parseJson } from '../json/parse.ts'
 import { resolveTape, TAPE_EXTENSION, tapeFolder } from '../store/home.ts'
-import type { CommandDefinition, CommandGroups } from './command.ts'
+import type { CommandDefinition } from './command.ts'
 import { longFlag, optionHelp, valueName, type OptionRow } from './options/option.ts'
 import { print } from './output/print.ts'
 
 /** Prints the completion script of a shell. The scripts call `reelay completion words` for every suggestion. */
-export function completionCommand(groups: () => CommandGroups): CommandDefinition {
+export function completionCommand(load: () => Promise<readonly CommandDefinition[]>): CommandDefinition {
   return {
     name: 'completion',
-    help: 'Print a script that completes commands, options, tapes and tools in your shell',
     arguments: { '<shell...>': `One of ${Object.keys(SCRIPTS).join(', ')}` },
     usage: '<shell>',
     options: {},
@@ -19,8 +18,8 @@ export function completionCommand(groups: () => CommandGroups): CommandDefinitio
   zsh (~/.zshrc):            source <(reelay completion zsh)
   fish (config.fish):        reelay completion fish | source
   PowerShell ($PROFILE):     reelay completion powershell | Out-String | Invoke-Expression`,
-    run: ([shell = '', ...words]) => {
-      if (shell === 'words') return print(suggestionLines(words, Object.values(groups()).flat()))
+    run: async ([shell = '', ...words]) => {
+      if (shell === 'words') return print(suggestionLines(words, await load()))
       const script = SCRIPTS[shell]
       if (script !== undefined) return print(script)
       const hint = `use one of ${Object.keys(SCRIPTS).join(', ')}`
@@ -69,7 +68,7 @@ function suggestions(
   if (before.includes('--')) return [FILES] // the command of a server
   const { command, rest } = findCommand(before, commands)
   if (command === undefined)
-    return rest.length > 0 ? [] : commands.map(({ name, help }) => ({ word: name, about: help }))
+    return rest.length > 0 ? [] : commands.map(({ name, help }) => withAbout(name, help))
   const [flag = '', value] = typed.includes('=') ? splitAtEqualsSign(typed) : [before.at(-1) ?? '']
   const row = rowOf(command, flag)
   if (row?.type.kind === 'value') {
@@ -77,7 +76,7 @@ function suggestions(
     return value === undefined ? values : values.map(({ word, about }) => withAbout(`${flag}=${word}`, about))
   }
   if (typed.startsWith('-')) return flagsOf(command)
-  const subcommands = (command.commands ?? []).map(({ name, help }) => ({ word: name, about: help }))
+  const subcommands = (command.commands ?? []).map(({ name, help }) => withAbout(name, help))
   if (subcommands.length > 0) return subcommands
   return Object.keys(command.arguments ?? {}).some((name) => name.includes('tape'))
     ? [...tapeNames(), FILES]

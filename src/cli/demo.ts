@@ -12,7 +12,6 @@ const TIMEOUT_MS = 30_000
 
 export const demoCommand: CommandDefinition = defineCommand<{ readonly server: true | undefined }>({
   name: 'demo',
-  help: 'Watch a session being recorded and served, without any configuration',
   options: {
     server: option('--server', switchOn, 'Run only the MCP server of the demo, on stdin and stdout'),
   },

@@ -9,7 +9,6 @@ import { configEnvironment } from './wrap.ts'
 
 export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; json?: true }>({
   name: 'doctor',
-  help: 'List the wrapped servers of each client and report problems',
   options: {
     offline: option('--offline', switchOn, 'Do not contact the servers behind bridges'),
     json: jsonOption,

@@ -24,7 +24,6 @@ interface ImportFlags {
 
 export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   name: 'import',
-  help: 'Convert a recording from another tool to a tape',
   arguments: { '<file>': 'Path of the recording' },
   options: {
     format: option(

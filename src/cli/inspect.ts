@@ -29,7 +29,6 @@ interface InspectFlags {
 
 export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
   name: 'inspect',
-  help: 'Show the contents of a tape: connections, exchanges, errors, stderr and misses',
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),

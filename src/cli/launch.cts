@@ -8,8 +8,8 @@ type Load = (name: string) => unknown
 type Body = (into: unknown, load: Load, own: NodeJS.Module, file: string, folder: string) => void
 
 const PROGRAM = 'reelay.js'
-/** The commands that a client waits for. Each has its own caches, because they compile different code. */
-const WAITED_FOR = ['record', 'serve']
+/** The commands that a client or a person waits for. Each has its own caches, because they compile different code. */
+const WAITED_FOR = ['record', 'serve', '--help']
 /** The delay lets the first messages pass. It is short, because V8 discards code that has not run for a while. */
 const SAVE_AFTER_MS = 1000
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
@@ -75,7 +75,14 @@ function loadOnce(name: string): unknown {
 function cacheOf(file: string): string {
   const { size, mtimeMs } = fs.statSync(file)
   const home = path.resolve(process.env['REELAY_HOME'] || path.join(userFolder(), '.reelay'))
-  const name = [verb, path.basename(file, '.js'), size, Math.round(mtimeMs), process.version, process.arch]
+  const name = [
+    verb.replace(/^-+/, ''),
+    path.basename(file, '.js'),
+    size,
+    Math.round(mtimeMs),
+    process.version,
+    process.arch,
+  ]
   return path.join(home, 'code-cache', `${name.join('-')}.bin`)
 }
 

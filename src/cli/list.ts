@@ -10,7 +10,6 @@ import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 
 export const listCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'list',
-  help: 'List the tapes in the tape folder',
   options: { server: serverFilter('Show only tapes of these servers'), json: jsonOption },
   run: async (_, { json, server }) => {
     const folder = tapeFolder()

@@ -6,7 +6,6 @@ import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './opti
 import { announceConfig } from './options/config-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
-import type { CommandGroups } from './command.ts'
 
 async function main([verb, ...rest]: readonly string[]): Promise<void> {
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
@@ -14,17 +13,11 @@ async function main([verb, ...rest]: readonly string[]): Promise<void> {
   if (verb === 'serve' && isSingleName(rest))
     return (await import('./serve/serve-tapes.ts')).serveSingleTape(rest[0])
   const { runProgram } = await import('./run-program.ts')
-  await runProgram(process.argv, await commandsFor(verb))
+  await runProgram(process.argv)
 }
 
 function isSingleName(words: readonly string[]): words is readonly [string] {
   return words.length === 1 && !words[0]?.startsWith('-')
-}
-
-/** `serve` loads no other command, because a client is waiting for it. */
-async function commandsFor(verb: string | undefined): Promise<CommandGroups> {
-  if (verb === 'serve') return { Serve: [(await import('./serve/serve.ts')).serveCommand] }
-  return (await import('./program.ts')).COMMANDS
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {

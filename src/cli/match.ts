@@ -30,7 +30,6 @@ const SCOPE_OPTIONS: OptionTable<MatchRuleScope> = {
 
 export const matchCommand: CommandDefinition = {
   name: 'match',
-  help: 'Manage the matching rules stored next to a tape',
   options: {},
   commands: [
     defineCommand<AddFlags>({

@@ -1,28 +1,138 @@
-import { caCommand } from './ca.ts'
-import type { CommandDefinition, CommandGroups } from './command.ts'
-import { completionCommand } from './completion.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
-import { importCommand } from './import.ts'
-import { inspectCommand } from './inspect.ts'
-import { listCommand } from './list.ts'
-import { matchCommand } from './match.ts'
+import type { CommandDefinition } from './command.ts'
 import { RECORD_OPTIONS } from './options/record-options.ts'
-import { redactCommand } from './redact.ts'
-import { replayCommand } from './replay/replay.ts'
-import { verifyCommand } from './replay/verify.ts'
-import { runCommand } from './run.ts'
-import { serveCommand } from './serve/serve.ts'
-import { shareCommand } from './share.ts'
-import { statsCommand } from './stats.ts'
-import { tailCommand } from './tail.ts'
-import { trustCommand } from './trust.ts'
-import { unwrapCommand, wrapCommand } from './wrap.ts'
+
+/** A command of the program. Its module is loaded only if the command is used, so that every command and `--help` start fast. */
+export interface CommandEntry {
+  readonly name: string
+  readonly help: string
+  readonly load: () => Promise<CommandDefinition> | CommandDefinition
+}
+
+/** Every command, by the headings of `reelay --help`. */
+export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
+  Record: [
+    {
+      name: 'record',
+      help: 'Record a session between an MCP client and a server to a tape',
+      load: () => recordCommand,
+    },
+    {
+      name: 'run',
+      help: 'Run a Node program and record or replay the MCP servers that it uses',
+      load: async () => (await import('./run.ts')).runCommand,
+    },
+    {
+      name: 'wrap',
+      help: 'Change the configs of MCP clients so that servers are recorded',
+      load: async () => (await import('./wrap.ts')).wrapCommand,
+    },
+    {
+      name: 'unwrap',
+      help: 'Restore the original configs of wrapped servers',
+      load: async () => (await import('./wrap.ts')).unwrapCommand,
+    },
+    {
+      name: 'doctor',
+      help: 'List the wrapped servers of each client and report problems',
+      load: async () => (await import('./doctor.ts')).doctorCommand,
+    },
+    {
+      name: 'ca',
+      help: 'Create, show or remove the local CA that lets `record --forward` read HTTPS',
+      load: async () => (await import('./ca.ts')).caCommand,
+    },
+    {
+      name: 'trust',
+      help: 'Allow Reelay to run the code of a project config in JavaScript or TypeScript',
+      load: async () => (await import('./trust.ts')).trustCommand,
+    },
+  ],
+  Inspect: [
+    {
+      name: 'inspect',
+      help: 'Show the contents of a tape: connections, exchanges, errors, stderr and misses',
+      load: async () => (await import('./inspect.ts')).inspectCommand,
+    },
+    {
+      name: 'stats',
+      help: 'Show call counts, errors and latency for each method and tool',
+      load: async () => (await import('./stats.ts')).statsCommand,
+    },
+    {
+      name: 'tail',
+      help: 'Follow a tape while it is being recorded',
+      load: async () => (await import('./tail.ts')).tailCommand,
+    },
+    {
+      name: 'list',
+      help: 'List the tapes in the tape folder',
+      load: async () => (await import('./list.ts')).listCommand,
+    },
+  ],
+  Serve: [
+    {
+      name: 'serve',
+      help: 'Serve a tape as an MCP server over stdio or HTTP',
+      load: async () => (await import('./serve/serve.ts')).serveCommand,
+    },
+    {
+      name: 'match',
+      help: 'Manage the matching rules stored next to a tape',
+      load: async () => (await import('./match.ts')).matchCommand,
+    },
+  ],
+  Replay: [
+    {
+      name: 'replay',
+      help: 'Send the recorded requests to a live server and compare the responses',
+      load: async () => (await import('./replay/replay.ts')).replayCommand,
+    },
+    {
+      name: 'verify',
+      help: 'Check that a live server still responds as recorded (exit code 1 if not)',
+      load: async () => (await import('./replay/verify.ts')).verifyCommand,
+    },
+  ],
+  'Share and import': [
+    {
+      name: 'redact',
+      help: 'Find secrets on a tape (exit code 1 if there are any), or write a copy without them',
+      load: async () => (await import('./redact.ts')).redactCommand,
+    },
+    {
+      name: 'share',
+      help: 'Write a copy of a tape that is safe to share, after checking that it contains no known secrets and still replays',
+      load: async () => (await import('./share.ts')).shareCommand,
+    },
+    {
+      name: 'import',
+      help: 'Convert a recording from another tool to a tape',
+      load: async () => (await import('./import.ts')).importCommand,
+    },
+  ],
+  'Get started': [
+    {
+      name: 'demo',
+      help: 'Watch a session being recorded and served, without any configuration',
+      load: async () => (await import('./demo.ts')).demoCommand,
+    },
+    {
+      name: 'completion',
+      help: 'Print a script that completes commands, options, tapes and tools in your shell',
+      load: async () => (await import('./completion.ts')).completionCommand(loadCommands),
+    },
+  ],
+}
+
+/** Loads the module of every command. */
+export async function loadCommands(): Promise<readonly CommandDefinition[]> {
+  const entries = Object.values(COMMANDS).flat()
+  return Promise.all(entries.map(async ({ help, load }) => ({ ...(await load()), help })))
+}
 
 /** Only the help of `record`: `main` runs the command before commander is loaded. */
 const recordCommand: CommandDefinition = {
   name: 'record',
-  help: 'Record a session between an MCP client and a server to a tape',
   usage:
     '[options] [<name>] -- <server command…>\n' +
     '       reelay record [options] --url <url> [<name>]\n' +
@@ -32,14 +142,4 @@ const recordCommand: CommandDefinition = {
   common: ['url', 'forward', 'header', 'output', 'server', 'redact', 'tail', 'quiet'],
   notes:
     'Without -o or a name, the tape is named after the server and the time.\nNamed tapes are in $REELAY_HOME/tapes.',
-}
-
-/** Every command, by the headings of `reelay --help`. */
-export const COMMANDS: CommandGroups = {
-  Record: [recordCommand, runCommand, wrapCommand, unwrapCommand, doctorCommand, caCommand, trustCommand],
-  Inspect: [inspectCommand, statsCommand, tailCommand, listCommand],
-  Serve: [serveCommand, matchCommand],
-  Replay: [replayCommand, verifyCommand],
-  'Share and import': [redactCommand, shareCommand, importCommand],
-  'Get started': [demoCommand, completionCommand(() => COMMANDS)],
 }

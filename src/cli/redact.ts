@@ -30,7 +30,6 @@ interface RedactFlags extends RedactionFlags, ConfigFlags {
 
 export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
   name: 'redact',
-  help: 'Find secrets on a tape (exit code 1 if there are any), or write a copy without them',
   arguments: TAPE_ARGUMENT,
   options: {
     output: option(

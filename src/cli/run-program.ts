@@ -1,20 +1,21 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
 import { VERSION } from '../version.ts'
-import type { CommandDefinition, CommandGroups } from './command.ts'
+import type { CommandDefinition } from './command.ts'
 import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
 import { ignoreClosedOutput } from './output/print.ts'
+import { COMMANDS, type CommandEntry } from './program.ts'
 
 /** Runs the command that the arguments name. */
-export async function runProgram(argv: readonly string[], groups: CommandGroups): Promise<void> {
+export async function runProgram(argv: readonly string[]): Promise<void> {
   ignoreClosedOutput()
   const program = configure(new Command('reelay'), 'Options:')
     .description('Record MCP sessions, serve them to clients and replay them against servers')
     .version(VERSION, '-V, --version', 'Show the version')
     .showSuggestionAfterError()
     .addHelpCommand(helpCommand().helpGroup('Get started:'))
-  for (const [heading, commands] of Object.entries(groups))
-    for (const command of commands) program.addCommand(build(command).helpGroup(`${heading}:`))
+  for (const [heading, entries] of Object.entries(COMMANDS))
+    for (const entry of entries) program.addCommand((await commandFor(entry, argv)).helpGroup(`${heading}:`))
   try {
     rejectUnknownHelpTopic(program, argv)
     await program.parseAsync(argv)
@@ -22,6 +23,13 @@ export async function runProgram(argv: readonly string[], groups: CommandGroups)
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode !== 0) throw usageErrorFrom(error)
   }
+}
+
+/** Loads a command only if it is named. Of the others, help needs no more than their names and descriptions. */
+async function commandFor({ name, help, load }: CommandEntry, argv: readonly string[]): Promise<Command> {
+  const [verb, topic] = argv.slice(2)
+  const isNamed = name === verb || (verb === 'help' && name === topic)
+  return isNamed ? build({ ...(await load()), help }) : new Command(name).description(help)
 }
 
 function helpCommand(): Command {
@@ -43,7 +51,7 @@ function configure(command: Command, helpGroup = 'Help:'): Command {
 }
 
 function build(definition: CommandDefinition, parent = 'reelay'): Command {
-  const { name, help, usage, notes, commands = [], run } = definition
+  const { name, help = '', usage, notes, commands = [], run } = definition
   const path = `${parent} ${name}`
   const command = configure(new Command(name)).description(help)
   if (usage !== undefined) command.usage(usage)

@@ -23,7 +23,6 @@ interface RunFlags extends LabelFlags {
 
 export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   name: 'run',
-  help: 'Run a Node program and record or replay the MCP servers that it uses',
   usage: '(--record | --replay) <tape> [options] -- <command…>',
   arguments: { '<command...>': 'The program and its arguments, after --' },
   options: {

@@ -20,7 +20,6 @@ interface ShareFlags extends RedactionFlags, ConfigFlags {
 
 export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
   name: 'share',
-  help: 'Write a copy of a tape that is safe to share, after checking that it contains no known secrets and still replays',
   usage: '[options] <tape> -o <file>',
   arguments: TAPE_ARGUMENT,
   options: {

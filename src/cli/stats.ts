@@ -11,7 +11,6 @@ import { createOutputRedactor } from './output/redact-output.ts'
 
 export const statsCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'stats',
-  help: 'Show call counts, errors and latency for each method and tool',
   arguments: TAPE_ARGUMENT,
   options: { server: serverFilter('Count only these servers'), json: jsonOption },
   run: async ([name = ''], { json, server }) => {

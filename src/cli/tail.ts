@@ -12,7 +12,6 @@ import { redactTapeForOutput } from './output/redact-output.ts'
 
 export const tailCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'tail',
-  help: 'Follow a tape while it is being recorded',
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),

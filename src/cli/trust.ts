@@ -13,7 +13,6 @@ interface TrustFlags {
 
 export const trustCommand: CommandDefinition = defineCommand<TrustFlags>({
   name: 'trust',
-  help: 'Allow Reelay to run the code of a project config in JavaScript or TypeScript',
   arguments: { '[config]': 'Path of the config (default: the config of the working directory)' },
   options: {
     list: option('--list', switchOn, 'List the trusted configs', { conflicts: ['remove'] }),

@@ -38,7 +38,6 @@ const WRAP_OPTIONS: OptionTable<WrapFlags> = {
 
 export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   name: 'wrap',
-  help: 'Change the configs of MCP clients so that servers are recorded',
   arguments: SERVER_ARGUMENT,
   options: WRAP_OPTIONS,
   run: async (names, flags) => {
@@ -61,7 +60,6 @@ export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
 
 export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   name: 'unwrap',
-  help: 'Restore the original configs of wrapped servers',
   arguments: SERVER_ARGUMENT,
   options: WRAP_OPTIONS,
   run: async (names, flags) => {

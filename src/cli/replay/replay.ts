@@ -50,7 +50,6 @@ export const COMMON_OPTIONS: readonly string[] =
 
 export const replayCommand: CommandDefinition = {
   name: 'replay',
-  help: 'Send the recorded requests to a live server and compare the responses',
   usage: '[options] <tape> -- <server command…>\n       reelay replay [options] <tape> --url <url>',
   arguments: REPLAY_ARGUMENTS,
   options: REPLAY_OPTIONS,

@@ -8,7 +8,6 @@ import { COMMON_OPTIONS, REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './r
 
 export const verifyCommand: CommandDefinition = {
   name: 'verify',
-  help: 'Check that a live server still responds as recorded (exit code 1 if not)',
   usage: '[options] <tape> -- <server command…>\n       reelay verify [options] <tape> --url <url>',
   arguments: REPLAY_ARGUMENTS,
   options: VERIFY_OPTIONS,

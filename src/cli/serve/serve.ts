@@ -17,7 +17,6 @@ import { listenValue, parseListenAddress } from '../options/option-types.ts'
 
 export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
   name: 'serve',
-  help: 'Serve a tape as an MCP server over stdio or HTTP',
   usage: '[options] [tape...] [-- <live server command…>]',
   arguments: {
     '[tape...]':
