@@ -21,7 +21,7 @@ export const ERROR_CODES = {
   SETTINGS_INVALID: {
     exit: 2,
     about:
-      'A settings file (`reelay.config.yaml`, the matching rules next to a tape, a file of faults or overrides) cannot be read or contains an invalid setting.',
+      'A settings file (`reelay.config.yaml`, the matching rules or the noise profile next to a tape, a file of faults or overrides) cannot be read or contains an invalid setting.',
   },
   URL_INVALID: {
     exit: 2,
@@ -99,7 +99,10 @@ export const ERROR_CODES = {
     about:
       'A vault for real values of secrets was requested in a place where other users could read it, or could get it together with a tape.',
   },
-  SETTINGS_UNWRITABLE: { exit: 3, about: 'The matching rules next to a tape cannot be written.' },
+  SETTINGS_UNWRITABLE: {
+    exit: 3,
+    about: 'The matching rules or the noise profile next to a tape cannot be written.',
+  },
   TARGET_REFUSED: {
     exit: 3,
     about: 'The live server that a tape is replayed against did not answer the handshake, or rejected it.',

@@ -92,6 +92,16 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       help: 'Check that a live server still responds as recorded (exit code 1 if not)',
       load: async () => (await import('./replay/verify.ts')).verifyCommand,
     },
+    {
+      name: 'learn',
+      help: 'Learn what varies in the responses of a known-good server, for reelay verify',
+      load: async () => (await import('./replay/learn.ts')).learnCommand,
+    },
+    {
+      name: 'noise',
+      help: 'Review the noise profile next to a tape',
+      load: async () => (await import('./noise.ts')).noiseCommand,
+    },
   ],
   'Share and import': [
     {

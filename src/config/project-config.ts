@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Document, LineCounter, Node } from 'yaml'
 import { findConfigFile, isCodeConfig, requireTrust } from './trust.ts'
@@ -61,6 +61,20 @@ export function readProjectConfig(file: string): ProjectConfig {
   const sections =
     whole.value === null ? {} : new Setting(whole, whole.value, []).members(['$schema', ...SECTIONS])
   return { file, section: (name) => (sections[name]?.value === null ? undefined : sections[name]) }
+}
+
+/** Reads another settings file in YAML or JSON. Errors name the line and end with the hint. */
+export function readSettingsFile(
+  file: string,
+  { hint, maxBytes }: { readonly hint: string; readonly maxBytes: number },
+): Setting {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  if (size > maxBytes)
+    throw new ReelayError('SETTINGS_INVALID', `${file} is larger than ${maxBytes / 1024 / 1024} MiB`, {
+      hint,
+    })
+  const source = readTextConfig(file)
+  return new Setting({ ...source, hint }, source.value, [])
 }
 
 type Yaml = typeof import('yaml')

@@ -11,6 +11,8 @@ export interface ConfigSource {
   readonly value: unknown
   /** As `file, line 2, column 9`. */
   readonly locate: (path: ConfigPath, part: 'name' | 'value') => string
+  /** What to do about an invalid value, if the file is not the project config. */
+  readonly hint?: string
 }
 
 /** A value of a config. Each method reads it as one type and throws, with its location, if it is another. */
@@ -115,13 +117,18 @@ export class Setting {
     return this.#invalid('value', why, cause)
   }
 
+  /** The error for an invalid value inside of this one. */
+  invalidAt(path: ConfigPath, why: string): ReelayError {
+    return new Setting(this.#source, undefined, [...this.#path, ...path]).invalid(why)
+  }
+
   #invalid(part: 'name' | 'value', why: string, cause?: unknown): ReelayError {
     const place = this.#source.locate(this.#path, part)
     const name = this.#path.length === 0 ? 'it' : `"${formatPath(this.#path)}"`
     return new ReelayError('SETTINGS_INVALID', `${place}: ${name} ${why}`, {
       hint:
         (cause instanceof ReelayError && cause.hint) ||
-        'docs/reference/config.md lists all sections and their members',
+        (this.#source.hint ?? 'docs/reference/config.md lists all sections and their members'),
       cause,
     })
   }

@@ -44,9 +44,17 @@ function numberText(exchange: number | undefined): string {
   return exchange === undefined ? '' : `#${exchange}`
 }
 
-function noiseText({ method, tool, path, exchanges, inEveryCall }: RepeatedReport['noise'][number]): string {
+function noiseText({
+  method,
+  tool,
+  path,
+  exchanges,
+  inEveryCall,
+  isFromProfile,
+}: RepeatedReport['noise'][number]): string {
   const where = inEveryCall ? `all ${exchanges.length} calls` : exchanges.map(numberText).join(', ')
-  return `noise: ${callName(method, tool)} ${path}: the server sends another value each time (${where})`
+  const why = isFromProfile ? 'varies as in the noise profile' : 'the server sends another value each time'
+  return `noise: ${callName(method, tool)} ${path}: ${why} (${where})`
 }
 
 /** A single run has printed its differences with its steps. */

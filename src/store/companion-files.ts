@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { writeOwnFile } from './file/replace-file.ts'
 
-// Files that belong to a tape, in the same folder: `search.match.yaml` and `search.bindings.yaml` for `search.tape.jsonl`.
+// Files that belong to a tape, in the same folder: `search.match.yaml`, `search.bindings.yaml` and `search.noise.yaml` for
+// `search.tape.jsonl`.
 
 /** A settings file and its parsed content. */
 export interface CompanionFile {
@@ -29,6 +31,11 @@ export async function writeMatchRules(tapePath: string, rules: readonly string[]
   const path = file?.path ?? companionPaths(tapePath, '.match')[0]
   const before = file === undefined ? undefined : await readFile(path, 'utf8')
   const text = path.endsWith('.json') ? rulesAsJson(file?.value, rules) : await rulesAsYaml(before, rules)
+  await writeCompanionFile(path, text)
+  return path
+}
+
+async function writeCompanionFile(path: string, text: string): Promise<void> {
   try {
     await writeOwnFile(path, [text])
   } catch (cause) {
@@ -37,7 +44,26 @@ export async function writeMatchRules(tapePath: string, rules: readonly string[]
       cause,
     })
   }
+}
+
+/** Returns the path of the noise profile next to a tape, or `undefined` if there is none. */
+export function findNoiseFile(tapePath: string): string | undefined {
+  return companionPaths(tapePath, '.noise').find((path) => existsSync(path))
+}
+
+/** Writes a noise profile, by default next to the tape, and returns its path. */
+export async function writeNoiseFile(
+  tapePath: string,
+  { path = findNoiseFile(tapePath) ?? companionPaths(tapePath, '.noise')[0], value }: NoiseFileContent,
+): Promise<string> {
+  const text = path.endsWith('.json') ? `${JSON.stringify(value, null, 2)}\n` : await noiseAsYaml(value)
+  await writeCompanionFile(path, text)
   return path
+}
+
+interface NoiseFileContent {
+  readonly path?: string | undefined
+  readonly value: unknown
 }
 
 /** Reads a bindings file that the user named. Returns `undefined` if it is empty. */
@@ -133,3 +159,29 @@ async function rulesAsYaml(before: string | undefined, rules: readonly string[])
   list.items = [...kept, ...rules.filter((rule) => !known.has(rule)).map((rule) => document.createNode(rule))]
   return document.toString({ lineWidth: 0 })
 }
+
+const NOISE_FILE_COMMENT = [
+  ' What varies in the responses of the known-good server to the requests of the tape of this name.',
+  ' Written by: reelay learn. Used by: reelay verify. Reviewed with: reelay noise show, accept, forget.',
+].join('\n')
+
+/** Short objects and lists stay on one line. */
+async function noiseAsYaml(value: unknown): Promise<string> {
+  const { Document, isPair, isSeq, visit } = await import('yaml')
+  const document = new Document(value)
+  document.commentBefore = NOISE_FILE_COMMENT
+  visit(document, {
+    Collection: (_, node, ancestors) => {
+      const parent = ancestors.at(-1)
+      const isMember = isPair(parent) && String(parent.key) !== 'noise'
+      const isPart = isSeq(parent) && ancestors.some((one) => isPair(one) && String(one.key) === 'class')
+      if ((!isMember && !isPart) || JSON.stringify(node).length > LONGEST_LINE) return undefined
+      node.flow = true
+      return visit.SKIP
+    },
+  })
+  // Block scalars lose spaces at the end of lines.
+  return document.toString({ lineWidth: 0, blockQuote: false })
+}
+
+const LONGEST_LINE = 110

@@ -20,7 +20,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Record:', 'record run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match'],
-      ['Replay:', 'replay verify'],
+      ['Replay:', 'replay verify learn noise'],
       ['Share and import:', 'redact share import'],
       ['Get started:', 'demo completion help'],
     ],

@@ -50,6 +50,8 @@ test('every command that the README names has its own help', async () => {
     'match',
     'replay',
     'verify',
+    'learn',
+    'noise',
     'redact',
     'share',
     'import',

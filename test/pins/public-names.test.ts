@@ -21,6 +21,7 @@ test('the names that the package exports', () => {
       "classifyMessage",
       "commandTarget",
       "createRecording",
+      "learnNoise",
       "leftOverCauses",
       "listTapes",
       "liveSecrets",
@@ -30,6 +31,7 @@ test('the names that the package exports', () => {
       "openIndexedTape",
       "openTape",
       "preview",
+      "readNoiseProfile",
       "recordFetch",
       "recordHttp",
       "recordTransport",
@@ -45,6 +47,7 @@ test('the names that the package exports', () => {
       "tapeTransport",
       "transportTarget",
       "urlTarget",
+      "writeNoiseProfile",
     ]
   `)
 })

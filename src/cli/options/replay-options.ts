@@ -1,4 +1,5 @@
 import type { Setting } from '../../config/setting.ts'
+import { DEFAULT_LEARN_RUNS } from '../../replay/noise/learn-noise.ts'
 import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
@@ -117,12 +118,17 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   /** Only `verify` has these. */
   readonly update?: true
   readonly watch?: true
+  readonly noiseProfile?: string
+  readonly useNoiseProfile?: boolean
   /** Only the config sets it. */
   readonly parallelExecution?: boolean
 }
 
 /** The options of both commands; `verify` has a few more. */
-export const REPLAY_OPTIONS: OptionTable<Omit<ReplayFlags, 'update' | 'watch'>> & OptionRows = {
+export const REPLAY_OPTIONS: OptionTable<
+  Omit<ReplayFlags, 'update' | 'watch' | 'noiseProfile' | 'useNoiseProfile'>
+> &
+  OptionRows = {
   ...LIVE_SERVER_OPTIONS,
   ...inGroup('Live server', {
     timeout: option(
@@ -380,6 +386,18 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
     help: 'Rerun up to this many times while results differ, to separate changes from noise',
     default: '3',
   },
+  noiseProfile: option(
+    '--noise-profile',
+    fileValue,
+    'Read the noise profile from this file instead of the one next to the tape',
+    { group: 'Comparison' },
+  ),
+  useNoiseProfile: option(
+    '--no-noise-profile',
+    switchOff,
+    'Ignore the noise profile next to the tape and learn noise from the server under test',
+    { group: 'Comparison', conflicts: ['noiseProfile'] },
+  ),
   update: option(
     '--update',
     switchOn,
@@ -391,8 +409,63 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
   }),
 }
 
+/** The options of `learn`: those of a run, without those that judge its responses. */
+export interface LearnFlags {
+  readonly runs?: number
+  readonly profile?: string
+}
+
+export const LEARN_ONLY_OPTIONS: OptionTable<LearnFlags> & OptionRows = {
+  ...inGroup('Profile', {
+    runs: option('--runs', countValue(1000), 'Play the tape this many times', {
+      default: String(DEFAULT_LEARN_RUNS),
+    }),
+    profile: option('-o, --output', fileValue, 'Write the profile to this file', {
+      default: 'next to the tape',
+    }),
+  }),
+}
+
+/** The options of a run that `learn` has too. */
+export const SHARED_WITH_LEARN: readonly (keyof typeof REPLAY_OPTIONS & string)[] = [
+  'url',
+  'header',
+  'timeout',
+  'startTimeout',
+  'sse',
+  'server',
+  'handshake',
+  'include',
+  'exclude',
+  'from',
+  'to',
+  'skipNotifications',
+  'skipErrors',
+  'timing',
+  'maxConcurrent',
+  'rules',
+  'updateTimestamps',
+  'correlate',
+  'bindings',
+  'baseline',
+  'onAsk',
+  'allow',
+  'allowWrites',
+  'beforeRun',
+  'secret',
+  'secrets',
+  'config',
+  'useConfig',
+]
+
+export const LEARN_OPTIONS: OptionRows = {
+  ...Object.fromEntries(SHARED_WITH_LEARN.map((name) => [name, REPLAY_OPTIONS[name]])),
+  ...LEARN_ONLY_OPTIONS,
+  json: { ...jsonOption, group: 'Profile' },
+}
+
 /** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */
-export function readReplayFlags(command: 'replay' | 'verify', given: GivenOptions): ReplayFlags {
+export function readReplayFlags(command: 'replay' | 'verify' | 'learn', given: GivenOptions): ReplayFlags {
   const isDryRun = given['dryRun'] !== undefined
   announceConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')
   const config = readConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')

@@ -25,6 +25,8 @@ import { ReplayController } from '../../replay/controller.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
 import { isToolsQuestion } from '../../replay/plan/tool-safety.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
+import { ProfileNoise, type NoiseProfile } from '../../replay/noise/noise-profile.ts'
+import { readNoiseProfile } from '../../replay/noise/profile-file.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
@@ -61,6 +63,8 @@ export const replayCommand: CommandDefinition = {
 }
 
 export interface ReplayRun extends Required<Pick<RepeatOptions, 'repeat' | 'always'>> {
+  /** The command that learns the noise of this tape, if this run uses a noise profile. */
+  readonly learnCommand?: string
   readonly tape: string
   readonly command: readonly string[]
   readonly flags: ReplayFlags
@@ -78,7 +82,7 @@ export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSigna
 
 async function replayTape(
   tape: IndexedTape,
-  { command, flags, repeat, always }: ReplayRun,
+  { command, flags, repeat, always, learnCommand }: ReplayRun,
   stop: AbortSignal,
 ): Promise<void> {
   const faults = flags.faults === undefined ? [] : await readFaultsFile(flags.faults)
@@ -114,12 +118,21 @@ async function replayTape(
   }
   const screen = createRunRedactor(secrets)
   const pause = onError === 'pause' ? pauseOnFailure(controller) : () => {}
+  const noise = learnCommand === undefined ? undefined : noiseProfileFor(tape, flags, learnCommand)
+  const profile = noise && new ProfileNoise(noise)
   const onStep = (step: ReplayStep, number: number): void => {
-    reports.printStep(step, number, screen)
+    reports.printStep(profile?.without(step) ?? step, number, screen)
     pause(step)
   }
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
-  const runs = { repeat, always, onStep, ...(beforeRun && { beforeRun }), ...(baseline && { baseline }) }
+  const runs = {
+    repeat,
+    always,
+    onStep,
+    ...(beforeRun && { beforeRun }),
+    ...(baseline && { baseline }),
+    ...(noise && { noise }),
+  }
   let report: RepeatedReport
   try {
     report = isStepped
@@ -129,12 +142,41 @@ async function replayTape(
     await closeTape() // the tape of a run that failed ends as well
   }
   await reports.write(redactReport(report, screen))
+  if (learnCommand !== undefined && noise === undefined && report.noise.length > 0)
+    process.stderr.write(
+      `reelay verify: noise was learned from the server under test; to learn it from a known-good server: ${learnCommand}\n`,
+    )
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : exitCodeOf(report, flags)
 }
 
+/** Reads the noise profile and says that it is used, or why it is not. */
+function noiseProfileFor(
+  tape: IndexedTape,
+  { noiseProfile: path, useNoiseProfile }: ReplayFlags,
+  learnCommand: string,
+): NoiseProfile | undefined {
+  if (useNoiseProfile === false) return undefined
+  const stored = readNoiseProfile(tape, { path })
+  if (stored === undefined) return undefined
+  const { profile, stale } = stored
+  if (stale !== undefined) {
+    process.stderr.write(
+      `reelay verify: the noise profile ${stored.path} is not used, because ${stale}; renew it: ${learnCommand}\n`,
+    )
+    return undefined
+  }
+  const learned =
+    profile.learned === undefined ? '' : ` (${profile.runs} runs, ${profile.learned.slice(0, 10)})`
+  process.stderr.write(`reelay verify: using the noise profile ${stored.path}${learned}\n`)
+  return profile
+}
+
 /** The live server that the user named: either a command or a URL. */
-function readReplayTarget(command: readonly string[], { url, sse, header = [] }: ReplayFlags): ReplayTarget {
+export function readReplayTarget(
+  command: readonly string[],
+  { url, sse, header = [] }: ReplayFlags,
+): ReplayTarget {
   const [file, ...args] = command
   if (file !== undefined && url === undefined)
     return commandTarget([file, ...args], { onStderr: (chunk) => process.stderr.write(chunk) })
@@ -262,7 +304,7 @@ function notEnded(path: string): ReelayError {
 }
 
 /** Runs a shell command before each run, with the number of the run in REELAY_RUN. It ends when the run is stopped. */
-function createBeforeRun(
+export function createBeforeRun(
   line: string | undefined,
   stop: AbortSignal,
 ): ((run: number) => Promise<void>) | undefined {

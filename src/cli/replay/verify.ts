@@ -1,9 +1,11 @@
 import { existsSync, statSync, watch, type FSWatcher } from 'node:fs'
 import { dirname, resolve, sep } from 'node:path'
 import type { CommandDefinition } from '../command.ts'
-import { VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
+import { formatOptions, type GivenOptions } from '../options/option.ts'
+import { SHARED_WITH_LEARN, VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
 import { reportError } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
+import { quoteShellWord } from '../../text.ts'
 import { COMMON_OPTIONS, REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
 
 export const verifyCommand: CommandDefinition = {
@@ -15,10 +17,18 @@ export const verifyCommand: CommandDefinition = {
   run: ([tape = '', ...command], given) => {
     const read = (): ReplayRun => {
       const flags = readReplayFlags('verify', given)
-      return { tape, command, flags, repeat: flags.repeat ?? 3, always: false }
+      const learnCommand = learnCommandFor(tape, command, given)
+      return { tape, command, flags, repeat: flags.repeat ?? 3, always: false, learnCommand }
     }
     return given['watch'] === undefined ? runReplay(read()) : verifyOnEveryChange(command, read)
   },
+}
+
+/** The command that learns the noise of the known-good server, with the options of this command that it needs. */
+function learnCommandFor(tape: string, command: readonly string[], given: GivenOptions): string {
+  const options = formatOptions(VERIFY_OPTIONS, given, SHARED_WITH_LEARN)
+  const server = command.length === 0 ? [] : ['--', ...command]
+  return ['reelay', 'learn', tape, ...options, ...server].map(quoteShellWord).join(' ')
 }
 
 /** Runs until it is interrupted. The options are read again for each run, because the config may have changed. */

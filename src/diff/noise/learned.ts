@@ -44,6 +44,7 @@ export class LearnedNoise {
   readonly #places = new Map<string, SeenPlace>()
   readonly #samples = new Map<string, unknown>()
   readonly #differ: Differ
+  #recorded: { readonly value: unknown } | undefined
   /** Made again after each lesson. */
   #compiled: { readonly places: readonly LearnedPlace[]; readonly noise: NoisePlaces } | undefined
 
@@ -60,6 +61,12 @@ export class LearnedNoise {
       for (const difference of differences) this.#add(difference, one, other)
       this.#addReplacedItems(differences, one, other)
     }
+    this.#compiled = undefined
+  }
+
+  /** Makes classes wide enough for the values of the recorded response, where it does not fit them. It adds no places. */
+  includeRecorded(text: string): void {
+    this.#recorded = { value: parseExactJson(text) ?? text }
     this.#compiled = undefined
   }
 
@@ -130,7 +137,9 @@ export class LearnedNoise {
     if (this.#compiled === undefined) {
       const patterns = this.#allPatterns()
       const single = [...this.#places.values()].filter((place) => !isInPattern(place, patterns))
-      const places = [...single, ...patterns.values()].map((place) => new CompiledPlace(place, this.#samples))
+      const places = [...single, ...patterns.values()].map(
+        (place) => new CompiledPlace(place, this.#samples, this.#recorded),
+      )
       this.#compiled = { places, noise: new NoisePlaces(places) }
     }
     return this.#compiled
@@ -140,7 +149,7 @@ export class LearnedNoise {
   #allPatterns(): ReadonlyMap<string, SeenPlace> {
     const groups = new Map<string, SeenPlace[]>()
     for (const place of this.#places.values()) {
-      if (!place.path.some((segment) => typeof segment === 'number')) continue
+      if (place.items.length > 0 || !place.path.some((segment) => typeof segment === 'number')) continue
       const key = patternText(place.path)
       groups.set(key, [...(groups.get(key) ?? []), place])
     }
@@ -224,14 +233,20 @@ class CompiledPlace implements LearnedPlace {
   readonly seen: number
   readonly #place: SeenPlace
   readonly #samples: ReadonlyMap<string, unknown>
+  readonly #recorded: { readonly value: unknown } | undefined
   #classes: readonly ValueClass[] | undefined
 
-  constructor(place: SeenPlace, samples: ReadonlyMap<string, unknown>) {
+  constructor(
+    place: SeenPlace,
+    samples: ReadonlyMap<string, unknown>,
+    recorded: { readonly value: unknown } | undefined,
+  ) {
     this.path = place.path
     this.kinds = place.kinds
     this.seen = place.seen
     this.#place = place
     this.#samples = samples
+    this.#recorded = recorded
   }
 
   get samples(): readonly unknown[] {
@@ -239,13 +254,30 @@ class CompiledPlace implements LearnedPlace {
   }
 
   get classes(): readonly ValueClass[] {
-    this.#classes ??=
-      this.#place.items.length > 0 ? this.#itemClasses() : [inferClass(this.#place.presentValues())]
+    this.#classes ??= this.#inferClasses()
     return this.#classes
   }
 
+  #inferClasses(): readonly ValueClass[] {
+    const isOfItems = this.#place.items.length > 0
+    const values = this.#place.presentValues()
+    const classes = isOfItems ? this.#itemClasses() : [inferClass(values)]
+    const recorded = this.#recorded === undefined ? [] : valuesAt(this.#recorded.value, this.path)
+    const others = recorded.filter(
+      (value) => !classes.some((one) => one.accepts(value, { isRecorded: true })),
+    )
+    if (others.length === 0) return classes
+    if (!isOfItems) return [inferClass([...others, ...values])]
+    // Items that are in every sample do not vary, and those of the recorded list may be among them.
+    const live = new Set(
+      [...this.#samples.values()].flatMap((sample) => valuesAt(sample, this.path).map(canonicalJson)),
+    )
+    const unseen = others.filter((item) => !live.has(canonicalJson(item)))
+    return unseen.length === 0 ? classes : this.#itemClasses(unseen)
+  }
+
   /** The classes of items that come and go. If each item of the list was seen several times, no others are expected. */
-  #itemClasses(): readonly ValueClass[] {
+  #itemClasses(unseen: readonly unknown[] = []): readonly ValueClass[] {
     const lists = [...this.#samples.values()].map((sample) =>
       valuesAt(sample, this.path.slice(0, -1)).flatMap(itemsIn),
     )
@@ -259,10 +291,12 @@ class CompiledPlace implements LearnedPlace {
     const isClosed = [...seenIn.values()].every(({ times }) => times >= FEWEST_TIMES)
     if (lists.length >= FEWEST_FOR_CLOSED && isClosed) {
       const varying = [...seenIn].filter(([, { times }]) => times < lists.length)
-      return [choiceClass(new Set(varying.map(([key]) => key)))]
+      return [choiceClass(new Set([...varying.map(([key]) => key), ...unseen.map(canonicalJson)]))]
     }
-    const clusters = new Map<string, unknown[]>(this.#place.items.map((item) => [clusterKey(item), []]))
-    for (const { item } of seenIn.values()) clusters.get(clusterKey(item))?.push(item)
+    const varying = [...this.#place.items, ...unseen]
+    const clusters = new Map<string, unknown[]>(varying.map((item) => [clusterKey(item), []]))
+    for (const item of [...unseen, ...Array.from(seenIn.values(), (seen) => seen.item)])
+      clusters.get(clusterKey(item))?.push(item)
     return Array.from(clusters.values(), (items) =>
       inferClass(items.length === 0 ? this.#place.items : items),
     )
@@ -277,7 +311,7 @@ function describePlace({ path, kinds, classes }: NoisePlace): string {
 }
 
 /** The values at a path that may lead into structured texts. */
-function valuesAt(value: unknown, path: PathPattern): readonly unknown[] {
+export function valuesAt(value: unknown, path: PathPattern): readonly unknown[] {
   return path.reduce<readonly unknown[]>(
     (values, segment) => values.flatMap((one) => childrenAt(one, segment)),
     [value],

@@ -130,7 +130,7 @@ const SIMILAR_KINDS: Readonly<
 }
 
 /** Returns true for items of a list that come and go. */
-function isOfItems({ path, kinds }: Pick<NoisePlace, 'path' | 'kinds'>): boolean {
+export function isOfItems({ path, kinds }: Pick<NoisePlace, 'path' | 'kinds'>): boolean {
   return path.at(-1) === EVERY_ITEM && (kinds.has('added') || kinds.has('removed'))
 }
 

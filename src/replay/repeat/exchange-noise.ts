@@ -22,6 +22,8 @@ export interface NoisyPath {
   readonly exchanges: readonly number[]
   /** True if the tape has several calls of the tool or method, and the responses to all of them have this noise. */
   readonly inEveryCall: boolean
+  /** The noise profile has it. Otherwise it was learned from the server under test. */
+  readonly isFromProfile?: true
 }
 
 /** Identifies the request of an exchange. Requests of a batch have the same frame. */
@@ -84,19 +86,28 @@ export class ExchangeNoise {
     return learned?.paths().some(({ path }) => generalPath(path) === list) === true
   }
 
+  /** What was learned about each exchange. */
+  exchanges(): Iterable<{ readonly request: ExchangeRequest; readonly noise: LearnedNoise }> {
+    return this.#noises.values()
+  }
+
   /** Leaves the path of a finding out of the list of noise. */
   reject(step: ExchangeRequest, { path = '' }: StepFinding): void {
     this.#rejected.add(requestKey(step) + generalPath(path))
   }
 
   /** Lists the noise. `steps` tells how many calls there are of each tool or method. */
-  paths(steps: Iterable<Pick<ReplayStep, 'method' | 'tool'>>): readonly NoisyPath[] {
+  paths(
+    steps: Iterable<Pick<ReplayStep, 'method' | 'tool'>>,
+    isListed: (request: ExchangeRequest) => boolean = () => true,
+  ): readonly NoisyPath[] {
     if (this.#noises.size === 0) return []
     const calls = new Map<string, number>()
     for (const step of steps) calls.set(callKey(step), (calls.get(callKey(step)) ?? 0) + 1)
     const found = new Map<string, Omit<NoisyPath, 'inEveryCall'>>()
     for (const { request, noise } of this.#noises.values())
       for (const { path, seen } of noise.paths()) {
+        if (!isListed(request)) break
         if (this.#rejected.has(requestKey(request) + generalPath(path))) continue
         const key = callKey(request, path)
         const { method, tool } = request

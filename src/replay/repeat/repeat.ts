@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { ProfileNoise, type NoiseProfile } from '../noise/noise-profile.ts'
 import { ExchangeNoise } from './exchange-noise.ts'
 import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
 import { mayHaveSlowValues, SLOW_VALUE_PAUSE } from './slow-values.ts'
@@ -27,6 +29,8 @@ export interface RepeatOptions {
   readonly onStop?: (stop: Stop) => void
   /** A second recording of the session. Values that differ between both recordings are noise. */
   readonly baseline?: Tape
+  /** What varies in the responses of the known-good server. Anything else that varies in this server is a difference. */
+  readonly noise?: NoiseProfile
 }
 
 /**
@@ -37,9 +41,18 @@ export interface RepeatOptions {
 export async function replayRepeatedly(
   tape: ReplayedTape,
   options: ReplayOptions,
-  { repeat, always = false, beforeRun, onStep, onStop = (stop) => stop.goOn(), baseline }: RepeatOptions,
+  {
+    repeat,
+    always = false,
+    beforeRun,
+    onStep,
+    onStop = (stop) => stop.goOn(),
+    baseline,
+    noise,
+  }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
+  const liveFrom = new WeakMap<ReplayReport, number>()
   const play = async (correlate: FoundBindings | false): Promise<ReplayReport> => {
     runs++
     options.controller?.start() // from now on it can stop the run
@@ -47,7 +60,9 @@ export async function replayRepeatedly(
     const run = replay(tape, { ...options, correlate })
     void answerStops(run.stops, onStop)
     if (onStep !== undefined) for await (const step of run) onStep(step, runs)
-    return run.report
+    const report = await run.report
+    liveFrom.set(report, Date.now() - report.summary.duration)
+    return report
   }
   const playAgain = async (correlate: FoundBindings | false): Promise<ReplayReport | undefined> => {
     const report = await play(correlate)
@@ -59,13 +74,18 @@ export async function replayRepeatedly(
     options.signal?.aborted === true || options.controller?.status === 'stopped'
   const mayGoOn = (): boolean => runs < repeat && !isStopped()
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
+  const profile = noise && new ProfileNoise(noise)
+  const judgeAll = (reports: readonly [ReplayReport, ...ReplayReport[]]): ReturnType<typeof judgeRuns> =>
+    judgeRuns(reports, { tape, baseline, runs, profile, startOf: (report) => liveFrom.get(report) })
+  const needsMore = (report: ReplayReport): boolean =>
+    hasFindings(profile === undefined ? report : judgeAll([report]).report)
   const first = await play(correlate)
   const start =
-    mayGoOn() && hasFindings(first)
+    mayGoOn() && needsMore(first)
       ? await tryOtherBindings(first, correlate, playAgain)
       : { report: first, correlate }
   const others: ReplayReport[] = []
-  if (always || hasFindings(start.report))
+  if (always || needsMore(start.report))
     while (mayGoOn()) {
       if (runs === repeat - 1 && mayHaveSlowValues([start.report, ...others]))
         await pauseBeforeLastRun(options)
@@ -74,8 +94,7 @@ export async function replayRepeatedly(
       if (other !== undefined) others.push(other)
     }
   const mostRuns = always || repeat < LEAST_RUNS_TO_DECIDE ? runs : runs + DECIDING_RUNS
-  const judge = (): ReturnType<typeof judgeRuns> =>
-    judgeRuns([start.report, ...others], { tape, baseline, runs })
+  const judge = (): ReturnType<typeof judgeRuns> => judgeAll([start.report, ...others])
   let judged = judge()
   const mayDecide = (): boolean => judged.isUndecided && runs < mostRuns && !isStopped()
   while (mayDecide()) {
@@ -96,19 +115,30 @@ interface JudgeRunsOptions {
   readonly tape: ReplayedTape
   readonly baseline: Tape | undefined
   readonly runs: number
+  readonly profile: ProfileNoise | undefined
+  /** When a run began, in milliseconds since 1970. */
+  readonly startOf: (report: ReplayReport) => number | undefined
 }
 
 /** Puts recorded values back, learns what is noise and reports the rest. */
 function judgeRuns(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { tape, baseline, runs }: JudgeRunsOptions,
+  { tape, baseline, runs, profile, startOf }: JudgeRunsOptions,
 ): ReturnType<typeof repeatedReport> {
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const [noise, noiseOfBaseline] = [new ExchangeNoise(), new ExchangeNoise()]
   noise.learnFromRuns(restored)
   if (baseline !== undefined)
     for (const each of [noise, noiseOfBaseline]) each.learnFromBaseline(tape, baseline)
-  return repeatedReport(reports, { runs, restored, noise, noiseOfBaseline })
+  const recorded = Date.parse(tape.header.started)
+  const clocks = reports.map((report): SessionTimes => {
+    const from = startOf(report) ?? Date.now()
+    return {
+      recorded: { from: recorded, to: recorded },
+      live: () => ({ from, to: from + report.summary.duration }),
+    }
+  })
+  return repeatedReport(reports, { runs, restored, noise, noiseOfBaseline, profile, clocks })
 }
 
 /** Ends early if the runs are stopped. */

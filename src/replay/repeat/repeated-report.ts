@@ -1,3 +1,8 @@
+import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
+import type { NoisePlace } from '../../diff/noise/noise-places.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { formatPath } from '../../json/path.ts'
+import type { ProfileNoise } from '../noise/noise-profile.ts'
 import type { ExchangeNoise, NoisyPath } from './exchange-noise.ts'
 import { sometimesChanged } from './sometimes-changed.ts'
 import { createReport, type ReplayReport } from '../report.ts'
@@ -34,6 +39,10 @@ interface JudgedRuns {
   readonly noise: ExchangeNoise
   /** What differs between two recordings. */
   readonly noiseOfBaseline: ExchangeNoise
+  /** What varies in the known-good server. It decides alone about the exchanges that it covers. */
+  readonly profile: ProfileNoise | undefined
+  /** The clock of each run. */
+  readonly clocks: readonly SessionTimes[]
 }
 
 /**
@@ -42,19 +51,24 @@ interface JudgedRuns {
  */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { runs, restored, noise, noiseOfBaseline }: JudgedRuns,
+  { runs, restored, noise, noiseOfBaseline, profile, clocks }: JudgedRuns,
 ): { readonly report: RepeatedReport; readonly isUndecided: boolean } {
   const [first] = reports
   const failedRuns = new Set<number>()
   const unstable: RepeatedReport['unstable'][number][] = []
+  const used = new ProfileUse()
   let [hasAlternating, hasOthers] = [false, false]
   const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
     const alternating = sometimesChanged(sameStep)
-    const settled = sameStep.map((step) => withoutNoise(step, { noise, noiseOfBaseline, alternating }))
+    const varying = profile === undefined ? NO_PATHS : varyingPaths(sameStep)
+    const settled = sameStep.map((step, run) =>
+      withoutNoise(step, { noise, noiseOfBaseline, alternating, varying, profile, clock: clocks[run], used }),
+    )
     for (const finding of settled.flatMap(({ findings }) => findings)) {
       if (finding.level !== 'error') continue
-      if (alternating.has(finding) || noise.mayExplain(sameStep[0], finding)) hasAlternating = true
+      const mayBeRandom = alternating.has(finding) || noise.mayExplain(sameStep[0], finding)
+      if (mayBeRandom && profile?.covers(sameStep[0]) !== true) hasAlternating = true
       else hasOthers = true
     }
     const { index, frame, exchange } = sameStep[0]
@@ -83,25 +97,109 @@ export function repeatedReport(
     summary: { ...combined.summary, ...(isFlaky && { verdict: 'flaky' }) },
     runs,
     judgedRuns: reports.length,
-    noise: noise.paths(first.steps.sentCalls()),
+    noise: [
+      ...used.paths(),
+      ...noise.paths(first.steps.sentCalls(), (request) => profile?.covers(request) !== true),
+    ],
     unstable,
   }
   return { report, isUndecided: hasAlternating && !hasOthers }
 }
 
-interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline'> {
+interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'profile'> {
   /** The findings that only the baseline can show to be noise. */
   readonly alternating: ReadonlySet<StepFinding>
+  /** The paths at which the runs differ from each other. */
+  readonly varying: ReadonlySet<string>
+  readonly clock: SessionTimes | undefined
+  readonly used: ProfileUse
 }
 
-function withoutNoise(step: ReplayStep, { noise, noiseOfBaseline, alternating }: NoiseOfStep): ReplayStep {
-  const findings = step.findings.filter((finding) => {
-    if (!alternating.has(finding)) return !noise.explains(step, finding)
-    if (noiseOfBaseline.explains(step, finding)) return false
+function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
+  const { noise, noiseOfBaseline, alternating, profile } = context
+  const isCovered = profile?.covers(step) === true
+  const findings = step.findings.flatMap((finding): readonly StepFinding[] => {
+    if (isNoiseOfProfile(step, finding, context)) return []
+    if (isCovered) return [judgedByProfile(step, finding, context)]
+    if (!alternating.has(finding)) return noise.explains(step, finding) ? [] : [finding]
+    if (noiseOfBaseline.explains(step, finding)) return []
     noise.reject(step, finding)
-    return true
+    return [finding]
   })
-  return findings.length === step.findings.length ? step : { ...step, findings }
+  const isSame =
+    findings.length === step.findings.length && findings.every((one, at) => one === step.findings[at])
+  return isSame ? step : { ...step, findings }
+}
+
+function isNoiseOfProfile(
+  step: ReplayStep,
+  finding: StepFinding,
+  { profile, clock, used }: NoiseOfStep,
+): boolean {
+  const { difference, isNeverNoise } = finding
+  if (difference === undefined || isNeverNoise) return false
+  const place = profile?.placeOf(step, difference, clock)
+  if (place !== undefined) used.add(step, place)
+  return place !== undefined
+}
+
+/** Says in which way a finding does not fit the profile. */
+function judgedByProfile(
+  step: ReplayStep,
+  finding: StepFinding,
+  { profile, varying }: NoiseOfStep,
+): StepFinding {
+  if (finding.difference === undefined || finding.isNeverNoise) return finding
+  const expected = profile?.expectationAt(step, finding.path ?? '')
+  if (expected !== undefined)
+    return { ...finding, message: `${finding.message}; the noise profile expects: ${expected}` }
+  if (!varying.has(finding.path ?? '')) return finding
+  return { ...finding, message: NEWLY_UNSTABLE, isNewlyUnstable: true }
+}
+
+const NEWLY_UNSTABLE = 'is newly unstable: it varies from run to run, but not in the noise profile'
+
+const NO_PATHS: ReadonlySet<string> = new Set()
+
+/** The paths at which one run has another value than another run. A run without a finding has the recorded value. */
+function varyingPaths(runs: readonly ReplayStep[]): ReadonlySet<string> {
+  const lives = runs.map(
+    ({ findings }) => new Map(findings.map(({ path, actual }) => [path, canonicalJson(actual)])),
+  )
+  const paths = [...new Set(lives.flatMap((live) => [...live.keys()]))]
+  return new Set(
+    paths.flatMap((path = '') => (new Set(lives.map((live) => live.get(path))).size > 1 ? [path] : [])),
+  )
+}
+
+/** The places of a profile that explained a difference. */
+class ProfileUse {
+  readonly #places = new Map<string, NoisyPath>()
+
+  add({ frame, exchange, method, tool }: ReplayStep, { path }: NoisePlace): void {
+    const key = JSON.stringify([method, tool, formatPath(path)])
+    const known = this.#places.get(key) ?? {
+      method,
+      tool,
+      path: formatPath(path),
+      seen: 0,
+      frames: [],
+      exchanges: [],
+      inEveryCall: false,
+      isFromProfile: true,
+    }
+    const isKnown = known.exchanges.includes(exchange ?? 0)
+    this.#places.set(key, {
+      ...known,
+      seen: known.seen + 1,
+      frames: isKnown ? known.frames : [...known.frames, frame],
+      exchanges: isKnown ? known.exchanges : [...known.exchanges, exchange ?? 0],
+    })
+  }
+
+  paths(): readonly NoisyPath[] {
+    return [...this.#places.values()]
+  }
 }
 
 interface CountedFinding {

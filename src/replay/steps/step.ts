@@ -91,6 +91,8 @@ export interface StepFinding {
   readonly retry?: boolean
   /** No noise explains it, because the value has to be equal to another one. */
   readonly isNeverNoise?: true
+  /** The value varies from run to run, but does not in the noise profile. */
+  readonly isNewlyUnstable?: true
   /** In the report of several runs: in how many of them it occurred. */
   readonly inRuns?: number
 }

@@ -22,7 +22,7 @@ export const choice: ClassKind = {
 /** One of these values, each in canonical form. */
 export function choiceClass(values: ReadonlySet<string>): ValueClass {
   const names = [...values].slice(0, MOST_NAMED)
-  const more = values.size > MOST_NAMED ? ` and ${values.size - MOST_NAMED} others` : ''
+  const more = values.size > MOST_NAMED ? ` and ${values.size - MOST_NAMED} more` : ''
   const isBoolean = values.size === 2 && values.has('true') && values.has('false')
   return {
     text: isBoolean ? 'true or false' : `one of ${names.join(', ')}${more}`,

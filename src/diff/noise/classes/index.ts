@@ -84,6 +84,14 @@ const WRITTEN_KINDS: ReadonlyMap<string, ClassKind> = new Map(
   [...CLASS_KINDS, optionalText, byType, anything, nothing].map((kind) => [kind.name, kind]),
 )
 
+/** The kinds that people can name for a value. */
+export const NAMED_KINDS: readonly string[] = [anything.name, ...CLASS_KINDS.map(({ name }) => name)]
+
+/** Infers the class of a kind that the user names. Returns `undefined` if a value does not fit. */
+export function inferNamedClass(kind: string, values: readonly unknown[]): ValueClass | undefined {
+  return kind === anything.name ? ANY_CLASS : WRITTEN_KINDS.get(kind)?.infer(values, inferClass)
+}
+
 /** Makes a class from its written form, which may come from anybody. `invalid` makes the error for a wrong place. */
 export function readClass(
   value: unknown,
