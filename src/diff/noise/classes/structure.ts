@@ -25,9 +25,10 @@ export const object: ClassKind = {
 }
 
 function objectClass(members: ReadonlyMap<string, ValueClass>, required: ReadonlySet<string>): ValueClass {
-  const optional = [...members.keys()].filter((name) => !required.has(name))
+  const names = [...members.keys()].toSorted()
+  const optional = names.filter((name) => !required.has(name))
   return {
-    text: `object with ${[...members.keys()].join(', ')}`,
+    text: `object with ${names.join(', ')}`,
     written: {
       is: 'object',
       members: Object.fromEntries(Array.from(members, ([name, one]) => [name, one.written])),
