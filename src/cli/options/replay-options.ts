@@ -427,7 +427,7 @@ export const LEARN_ONLY_OPTIONS: OptionTable<LearnFlags> & OptionRows = {
 }
 
 /** The options of a run that `learn` has too. */
-export const SHARED_WITH_LEARN: readonly (keyof typeof REPLAY_OPTIONS & string)[] = [
+export const SHARED_WITH_LEARN: readonly (keyof typeof REPLAY_OPTIONS)[] = [
   'url',
   'header',
   'timeout',
