@@ -79,6 +79,19 @@ test.each([
     'done in 99ms (ok)',
     'done in -ms (ok)',
   ],
+  ['lines in random order', ['a 1\nb 2\nc 3', 'c 3\na 1\nb 2'], 'b 2\nc 3\na 1', 'b 3\nc 2\na 1'],
+  [
+    'lines with noise in random order',
+    ['apple at 10:00 ok\nfig at 10:01 late', 'fig at 10:05 late\napple at 10:06 ok'],
+    'fig at 10:08 late\napple at 10:09 ok',
+    'fig at 10:08 ok\napple at 10:09 ok',
+  ],
+  [
+    'words in random order',
+    ['found: red, green, blue', 'found: blue, red, green'],
+    'found: green, blue, red',
+    'found: green, blue, pink',
+  ],
   [
     'two uuids',
     [`${UUIDS[0]},${UUIDS[1]}`, `${UUIDS[2]},${UUIDS[3]}`],

@@ -126,6 +126,8 @@ function changedWords({ expected, actual }: Difference): readonly ChangedWord[] 
   if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
   const [ours, theirs] = [proseTokens(expected), proseTokens(actual)]
   if (ours.length < 2 || ours.length !== theirs.length || ours.length > MOST_WORDS) return undefined
+  // The same words in another order move together.
+  if (ours.toSorted().join('\0') === theirs.toSorted().join('\0')) return undefined
   const common = longestCommonSubsequence(ours, theirs)
   if (common.length * 2 < ours.length || common.some((pair) => pair.expected !== pair.actual))
     return undefined

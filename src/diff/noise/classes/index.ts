@@ -6,6 +6,7 @@ import { readMembers } from './class-reader.ts'
 import { constant } from './constant.ts'
 import { identifier } from './identifier.ts'
 import { counter, number } from './number.ts'
+import { shuffledLines, shuffledWords } from './shuffled.ts'
 import { list, object } from './structure.ts'
 import { anyText, optionalText, template } from './text.ts'
 import { time } from './time.ts'
@@ -22,6 +23,8 @@ const CLASS_KINDS: readonly ClassKind[] = [
   object,
   list,
   constant,
+  shuffledLines,
+  shuffledWords,
   identifier,
   template,
   anyText,
