@@ -1,5 +1,5 @@
 import { alignLists, type ListOrder } from './align.ts'
-import { jsonTypeOf, type Difference } from './difference.ts'
+import { isGeneratedName, jsonTypeOf, type Difference } from './difference.ts'
 import { parseTextPair } from './formats/index.ts'
 import { changedParts } from './formats/prose.ts'
 import { ExactNumber, parseJsonPair } from '../json/exact-number.ts'
@@ -32,21 +32,60 @@ export class ValueComparison {
 
   #objects(expected: JsonObject, actual: JsonObject, node: DiffRuleNode | undefined): void {
     if (this.#isTooDeep(expected, actual)) return
+    const removed: string[] = []
     for (const key in expected) {
       const one = expected[key]
       const other = actual[key]
       if (one === other && one !== undefined && key !== '__proto__') continue
-      this.#path.push(key)
-      if (hasOwnMember(actual, key, other)) this.compare(one, other, node?.child(key))
-      else this.#addedOrRemoved('removed', one, node?.child(key))
-      this.#path.pop()
+      if (hasOwnMember(actual, key, other)) {
+        this.#path.push(key)
+        this.compare(one, other, node?.child(key))
+        this.#path.pop()
+      } else if (isGeneratedName(key)) removed.push(key)
+      else this.#member('removed', key, one, node)
     }
+    const added: string[] = []
     for (const key in actual) {
       if (hasOwnMember(expected, key, expected[key])) continue
-      this.#path.push(key)
-      this.#addedOrRemoved('added', actual[key], node?.child(key))
+      if (isGeneratedName(key)) added.push(key)
+      else this.#member('added', key, actual[key], node)
+    }
+    if (removed.length + added.length === 0) return
+    const renamed = this.#renamed({ expected, removed }, { actual, added }, node)
+    for (const key of removed) if (!renamed.has(key)) this.#member('removed', key, expected[key], node)
+    for (const key of added) if (!renamed.has(key)) this.#member('added', key, actual[key], node)
+  }
+
+  #member(kind: 'added' | 'removed', key: string, value: unknown, node: DiffRuleNode | undefined): void {
+    this.#path.push(key)
+    this.#addedOrRemoved(kind, value, node?.child(key))
+    this.#path.pop()
+  }
+
+  /** Compares members whose generated names have changed, paired by their values. Returns both names of each of them. */
+  #renamed(
+    { expected, removed }: { readonly expected: JsonObject; readonly removed: readonly string[] },
+    { actual, added }: { readonly actual: JsonObject; readonly added: readonly string[] },
+    node: DiffRuleNode | undefined,
+  ): ReadonlySet<string> {
+    const renamed = new Set<string>()
+    if (removed.length === 0 || added.length === 0) return renamed
+    const isMeant = (key: string): boolean => node?.child(key)?.ignored !== true
+    const [ours, theirs] = [removed.filter(isMeant), added.filter(isMeant)]
+    const { pairs } = alignLists({
+      expected: ours.map((key) => expected[key]),
+      actual: theirs.map((key) => actual[key]),
+      order: 'free',
+    })
+    for (const [one, other] of pairs) {
+      const [name, live] = [ours[one] ?? '', theirs[other] ?? '']
+      renamed.add(name).add(live)
+      this.#note({ kind: 'renamed', expected: name, actual: live })
+      this.#path.push(name)
+      this.compare(expected[name], actual[live], node?.child(name))
       this.#path.pop()
     }
+    return renamed
   }
 
   /** Skips equal items at both ends, so that a single changed item needs no alignment. */

@@ -6,8 +6,11 @@ import type { TextFormat } from './formats/format.ts'
 export interface Difference {
   /** Path from the compared value. It continues into a structured text, such as JSON inside a string. */
   readonly path: JsonPath
-  /** `order`: a list has its items in another order. `format`: a structured text, such as JSON, can no longer be parsed. */
-  readonly kind: 'added' | 'removed' | 'changed' | 'type' | 'order' | 'format'
+  /**
+   * `order`: a list has its items in another order. `format`: a structured text, such as JSON, can no longer be parsed. `renamed`: a member of an
+   * object has another name that looks generated, and `expected` and `actual` are the names.
+   */
+  readonly kind: 'added' | 'removed' | 'changed' | 'type' | 'order' | 'format' | 'renamed'
   readonly expected?: unknown
   readonly actual?: unknown
   /** The format that a text has lost; only if `kind` is `format`. */
@@ -33,7 +36,7 @@ interface ChangedText {
   readonly actual: string
 }
 
-/** A string or number that changed to another string or number. */
+/** A string or number, or the name of a member, that changed to another one. */
 interface ChangedScalar extends Difference {
   readonly expected: string | number
   readonly actual: string | number
@@ -41,7 +44,9 @@ interface ChangedScalar extends Difference {
 
 export function isChangedScalar(difference: Difference): difference is ChangedScalar {
   return (
-    difference.kind === 'changed' && isTextOrNumber(difference.expected) && isTextOrNumber(difference.actual)
+    (difference.kind === 'changed' || difference.kind === 'renamed') &&
+    isTextOrNumber(difference.expected) &&
+    isTextOrNumber(difference.actual)
   )
 }
 
@@ -57,4 +62,9 @@ export function jsonTypeOf(value: unknown): JsonType {
   if (value instanceof ExactNumber) return 'number'
   const type = typeof value
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
+}
+
+/** Returns true for a name such as a UUID, a hash or a date. Names that people give have few digits. */
+export function isGeneratedName(name: unknown): name is string {
+  return typeof name === 'string' && name.length >= 6 && /^\S*\d\S*\d\S*\d\S*$/.test(name)
 }

@@ -122,6 +122,7 @@ const CHANGE_WORDS: Readonly<Record<Difference['kind'], string>> = {
   removed: 'is missing',
   changed: 'has changed',
   type: 'has changed',
+  renamed: 'has a member with another name',
   order: 'has another order',
   format: 'has another format',
 }

@@ -10,7 +10,7 @@ import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } f
 
 /** Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. */
 export const clockTimes: NoiseKind = noiseByDifference('clock', (difference, { clock }) => {
-  if (clock === undefined || difference.kind !== 'changed') return false
+  if (clock === undefined || !['changed', 'renamed'].includes(difference.kind)) return false
   const { expected, actual, path } = difference
   return differOnlyInTime(expected, actual, clock, path)
 })

@@ -176,6 +176,27 @@ test('notifications of one method that come and go do not hide a missing one of 
   expect(kinds(noise, [progress(1), progress(9), log], [progress(1), progress(9)])).toEqual(['removed'])
 })
 
+test('members with random names are noise, and their values and their number are compared', () => {
+  const [one, two, three, four] = UUIDS
+  const noise = learnNoise([
+    [
+      text({ by: { [one]: { n: 1, at: 5 }, [two]: { n: 2, at: 6 } } }),
+      text({ by: { [three]: { n: 1, at: 7 }, [four]: { n: 2, at: 8 } } }),
+    ],
+  ])
+  const found = (actual: object): readonly string[] =>
+    separateNoise(
+      diffJson(text({ by: { [one]: { n: 1, at: 3 }, [three]: { n: 2, at: 4 } } }), text({ by: actual })),
+      {
+        learned: noise,
+      },
+    ).kept.map(({ kind, path }) => `${kind} ${path.slice(2).join('.')}`)
+  expect(found({ [two]: { n: 1, at: 9 }, [four]: { n: 2, at: 9 } })).toEqual([])
+  expect(found({ [two]: { n: 1, at: 9 }, [four]: { n: 3, at: 9 } })).toEqual(['changed n'])
+  expect(found({ [two]: { n: 1, at: 9 } })).toEqual(['removed '])
+  expect(found({ alpha: { n: 1, at: 9 }, [four]: { n: 2, at: 9 } })).toContain('added ')
+})
+
 test('a text that lost its format is never noise', () => {
   const noise = learnNoise([[text({ t: '{"id":1}' }), text({ t: '{"id":2}' })]])
   expect(judged(noise, { t: '{"id":1}' }, { t: '{"id":7}' })).toEqual([])

@@ -1,15 +1,22 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { isObject } from '../../json/parse.ts'
+import { isObject, type JsonObject } from '../../json/parse.ts'
 import { EVERY_ITEM, formatPath, type PathPattern, type PathSegment } from '../../json/path.ts'
 import { parseExactJson } from '../../json/exact-number.ts'
 import { createDiffer, type Differ, type DiffOptions } from '../diff.ts'
-import { jsonTypeOf, type Difference, type JsonType } from '../difference.ts'
+import { isGeneratedName, jsonTypeOf, type Difference, type JsonType } from '../difference.ts'
 import { parseText } from '../formats/index.ts'
 import { choiceClass } from './classes/choice.ts'
 import { inferClass } from './classes/index.ts'
 import type { ValueClass } from './classes/value-class.ts'
 import { noiseByDifference, type NoiseContext, type NoiseKind } from './noise-kind.ts'
-import { itemsOf, NoisePlaces, patternOf, patternText, type NoisePlace } from './noise-places.ts'
+import {
+  isItemSegment,
+  itemsOf,
+  NoisePlaces,
+  patternOf,
+  patternText,
+  type NoisePlace,
+} from './noise-places.ts'
 
 /** A place at which responses of the same server differed, with the evidence. */
 export interface LearnedPlace extends NoisePlace {
@@ -95,12 +102,13 @@ export class LearnedNoise {
 
   #add(difference: Difference, one: string, other: string): void {
     const { kind, path } = difference
-    const isItem = (kind === 'added' || kind === 'removed') && typeof path.at(-1) === 'number'
+    const isItem = (kind === 'added' || kind === 'removed') && isItemSegment(path.at(-1))
     const place = this.#placeAt(isItem ? itemsOf(path.slice(0, -1)) : path)
     place.kinds.add(kind)
     place.seen++
     if (kind === 'order') return
-    if (isItem) place.items.push('expected' in difference ? difference.expected : difference.actual)
+    if (kind === 'renamed') place.names.push(difference.expected, difference.actual)
+    else if (isItem) place.items.push('expected' in difference ? difference.expected : difference.actual)
     else {
       place.values.set(one, 'expected' in difference ? difference.expected : ABSENT)
       place.values.set(other, 'actual' in difference ? difference.actual : ABSENT)
@@ -149,7 +157,7 @@ export class LearnedNoise {
   #allPatterns(): ReadonlyMap<string, SeenPlace> {
     const groups = new Map<string, SeenPlace[]>()
     for (const place of this.#places.values()) {
-      if (place.items.length > 0 || !place.path.some((segment) => typeof segment === 'number')) continue
+      if (place.items.length > 0 || !place.path.some(isItemSegment)) continue
       const key = patternText(place.path)
       groups.set(key, [...(groups.get(key) ?? []), place])
     }
@@ -174,7 +182,7 @@ const FEWEST_TIMES = 3
 /** A single item is judged by the class of all items if this class says as much as its own. */
 function isInPattern(place: SeenPlace, patterns: ReadonlyMap<string, SeenPlace>): boolean {
   const pattern = patterns.get(patternText(place.path))
-  if (pattern === undefined) return false
+  if (pattern === undefined || place.items.length > 0) return false
   const [own, all] = [place, pattern].map((one) => inferClass(one.presentValues()).written.is)
   return own === all && SIMPLE_CLASSES.has(own ?? '')
 }
@@ -189,6 +197,8 @@ class SeenPlace {
   readonly values = new Map<string, unknown>()
   /** Items of a list that are missing in another sample. */
   readonly items: unknown[] = []
+  /** Names of members that are other ones in another sample. */
+  readonly names: unknown[] = []
   seen = 0
   /** The sample that the others were compared with. */
   reference: string | undefined
@@ -210,6 +220,7 @@ class SeenPlace {
     for (const place of places) {
       for (const kind of place.kinds) merged.kinds.add(kind)
       merged.items.push(...place.items)
+      merged.names.push(...place.names)
       merged.seen += place.seen
     }
     return merged
@@ -217,6 +228,7 @@ class SeenPlace {
 
   /** The values of all samples that have one. A sample without a difference has the value of the reference. */
   presentValues(): readonly unknown[] {
+    if (this.names.length > 0) return this.names
     if (this.#merged.length > 0) return this.#merged.flatMap((place) => place.presentValues())
     const usual = this.values.get(this.reference ?? '')
     const all = Array.from(this.#samples.keys(), (sample) =>
@@ -321,7 +333,12 @@ export function valuesAt(value: unknown, path: PathPattern): readonly unknown[] 
 /** The items of a list, which may be in a structured text. */
 function itemsIn(value: unknown): readonly unknown[] {
   const holder = typeof value === 'string' ? parseText(value)?.value : value
-  return Array.isArray(holder) ? holder : []
+  return Array.isArray(holder) ? holder : isObject(holder) ? generatedMembers(holder) : []
+}
+
+/** The values of members whose names are other ones in each response. */
+function generatedMembers(holder: JsonObject): readonly unknown[] {
+  return Object.entries(holder).flatMap(([name, value]) => (isGeneratedName(name) ? [value] : []))
 }
 
 function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
@@ -330,9 +347,9 @@ function childrenAt(value: unknown, segment: PathSegment): readonly unknown[] {
     if (segment === EVERY_ITEM) return holder
     return typeof segment === 'number' && segment < holder.length ? [holder[segment]] : []
   }
-  return isObject(holder) && typeof segment === 'string' && Object.hasOwn(holder, segment)
-    ? [holder[segment]]
-    : []
+  if (!isObject(holder)) return []
+  if (segment === EVERY_ITEM) return generatedMembers(holder)
+  return typeof segment === 'string' && Object.hasOwn(holder, segment) ? [holder[segment]] : []
 }
 
 function hasMovedItem(ours: readonly unknown[], theirs: readonly unknown[]): boolean {

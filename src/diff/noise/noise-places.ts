@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { EVERY_ITEM, formatPath, omitPaths, type PathPattern } from '../../json/path.ts'
-import type { Difference } from '../difference.ts'
+import { EVERY_ITEM, formatPath, omitPaths, type PathPattern, type PathSegment } from '../../json/path.ts'
+import { isGeneratedName, type Difference } from '../difference.ts'
 import { ANY_CLASS } from './classes/index.ts'
 import type { ValueClass } from './classes/value-class.ts'
 import type { NoiseContext } from './noise-kind.ts'
@@ -46,8 +46,9 @@ export class NoisePlaces {
     const fits = (value: ValueClass): boolean =>
       (!('expected' in difference) || value.accepts(difference.expected, { isRecorded: true, clock })) &&
       (!('actual' in difference) || value.accepts(difference.actual, { isRecorded: false, clock }))
-    const isOfItem = typeof path.at(-1) === 'number'
-    const key = kind === 'changed' || kind === 'type' || !isOfItem ? path : itemsOf(path.slice(0, -1))
+    const isOfItem = isItemSegment(path.at(-1))
+    const isItem = isOfItem && (kind === 'added' || kind === 'removed')
+    const key = isItem ? itemsOf(path.slice(0, -1)) : path
     const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
     const fitting = known.find(({ classes }) => classes.some(fits))
     if (fitting !== undefined || kind !== 'changed') return fitting
@@ -71,8 +72,9 @@ export class NoisePlaces {
     const pattern = patternText(path)
     const all = this.#byPath.get(pattern)
     if (all !== undefined) return all
-    if (!path.some((segment, at) => typeof segment === 'number' && this.#hasFreeItems(path.slice(0, at))))
-      return []
+    const isFree = (segment: PathSegment, at: number): boolean =>
+      isGeneratedName(segment) || (typeof segment === 'number' && this.#hasFreeItems(path.slice(0, at)))
+    if (!path.some(isFree)) return []
     return this.#places.filter((place) => patternText(place.path) === pattern)
   }
 
@@ -86,7 +88,7 @@ export class NoisePlaces {
   #placeAround(path: PathPattern, fits: (value: ValueClass) => boolean): NoisePlace | undefined {
     for (let end = path.length - 1; end > 0; end--) {
       const around = path.slice(0, end)
-      const ofItem = typeof around.at(-1) === 'number' ? this.#find(itemsOf(around.slice(0, -1))) : []
+      const ofItem = isItemSegment(around.at(-1)) ? this.#find(itemsOf(around.slice(0, -1))) : []
       const inside = [...this.#find(around), ...ofItem].flatMap((place) =>
         place.classes.flatMap((one) => ({ place, value: classInside(one, path.slice(end)) })),
       )
@@ -127,6 +129,12 @@ const SIMILAR_KINDS: Readonly<
   removed: ['added', 'removed'],
   changed: ['changed', 'type'],
   type: ['type'],
+  renamed: ['renamed'],
+}
+
+/** Returns true for an index, and for a name that is another one in each response. */
+export function isItemSegment(segment: PathSegment | undefined): boolean {
+  return typeof segment === 'number' || isGeneratedName(segment)
 }
 
 /** Returns true for items of a list that come and go. */
@@ -153,7 +161,7 @@ export function itemsOf(list: PathPattern): PathPattern {
 }
 
 export function patternOf(path: PathPattern): PathPattern {
-  return path.map((segment) => (typeof segment === 'number' ? EVERY_ITEM : segment))
+  return path.map((segment) => (isItemSegment(segment) ? EVERY_ITEM : segment))
 }
 
 export function patternText(path: PathPattern): string {

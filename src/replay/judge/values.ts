@@ -149,4 +149,5 @@ const DIFFERENCE_WORDS: Readonly<Record<Exclude<Difference['kind'], 'format' | '
   removed: 'is missing',
   changed: 'has another value',
   type: 'has another type',
+  renamed: 'has a member with another name',
 }

@@ -68,7 +68,7 @@ test('a wrong id is found in a text that also has the right one', async () => {
   const wrong = LIVE.map((id, run) => told(id, OTHERS[run] ?? '', TICKETS[run] ?? ''))
   const report = await againstRuns(wrong, tape)
   expect(foundIn(report)).toEqual([
-    expect.stringContaining('is no longer the value of #4 result.structuredContent.id'),
+    expect.stringContaining('is no longer the value of #2 result.structuredContent.id'),
   ])
 })
 

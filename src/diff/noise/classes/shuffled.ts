@@ -82,13 +82,16 @@ function sortedWords(text: string): readonly string[] {
 }
 
 function linesClass(classes: readonly ValueClass[]): ValueClass {
-  const isFixed = ({ written }: ValueClass): boolean => written.is === 'constant'
   const inOrder = [...classes.filter(isFixed), ...classes.filter((one) => !isFixed(one))]
   return {
     text: `${classes.length} lines in any order`,
     written: { is: shuffledLines.name, lines: classes.map(({ written }) => written) },
     accepts: (value, context) => typeof value === 'string' && fitLines(value.split('\n'), inOrder, context),
   }
+}
+
+function isFixed({ written }: ValueClass): boolean {
+  return written.is === 'constant'
 }
 
 function fitLines(lines: readonly string[], classes: readonly ValueClass[], context: ClassContext): boolean {
