@@ -4,6 +4,7 @@ import { classifyFetch } from './hooks.ts'
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const BOTH = { accept: 'application/json, text/event-stream' }
 const STREAM = { accept: 'text/event-stream' }
+const VERSION = { 'mcp-protocol-version': '2025-11-25' }
 const SESSION = { 'Mcp-Session-Id': 'a' }
 
 test.each<[string, RequestInit | undefined, boolean, string]>([
@@ -13,6 +14,8 @@ test.each<[string, RequestInit | undefined, boolean, string]>([
   ['the end of a session', { method: 'DELETE', headers: SESSION }, false, 'streamable'],
   ['a legacy stream of an SDK', { headers: STREAM }, true, 'sse stream'],
   ['a legacy message of an SDK', { method: 'POST', body: BODY }, true, 'sse message'],
+  ['a stream of the AI SDK', { headers: { ...STREAM, ...VERSION } }, false, 'streamable'],
+  ['a legacy message of the AI SDK', { method: 'POST', headers: VERSION, body: BODY }, false, 'sse message'],
   ['a page', undefined, false, 'other'],
   ['a page that an SDK fetches', undefined, true, 'other'],
   ['a token that an SDK fetches', { method: 'POST', body: 'grant_type=x', headers: BOTH }, true, 'other'],

@@ -24,8 +24,8 @@ type SpawnInterceptor = (start: ServerStart) => ChildProcess | undefined
 type Spawn = (command: string, ...rest: readonly unknown[]) => ChildProcess
 
 /**
- * Replaces `child_process.spawn`, which both SDKs use to start a server, from ES modules and from CommonJS. Only calls from
- * their stdio transport are intercepted; every other child process starts normally.
+ * Replaces `child_process.spawn`, which both SDKs and the AI SDK use to start a server, from ES modules and from CommonJS. Only
+ * calls from their stdio transport are intercepted; every other child process starts normally.
  */
 export function hookSpawn(onStart: SpawnInterceptor): void {
   const original = childProcess.spawn as unknown as Spawn
@@ -84,8 +84,8 @@ export function hookFetch(onFetch: FetchInterceptor): void {
 }
 
 /**
- * Recognizes a fetch to an MCP server: it has the form of a Streamable HTTP request, or it comes from an SDK and has the form of
- * an HTTP+SSE request. Everything else is `other`.
+ * Recognizes a fetch to an MCP server: it has the form of a Streamable HTTP request, or the form of an HTTP+SSE request and
+ * either a header of MCP or an SDK as its caller. Everything else is `other`.
  */
 export function classifyFetch(
   init: RequestInit | undefined,
@@ -99,7 +99,7 @@ export function classifyFetch(
     case 'POST':
       if (!isJsonRpc(init?.body)) return 'other'
       if (acceptsStream && accepted.includes('application/json')) return 'streamable'
-      return isFromSdk ? 'sse message' : 'other'
+      return isFromSdk || isMcp ? 'sse message' : 'other'
     case 'GET':
       if (!acceptsStream) return 'other'
       return isMcp ? 'streamable' : isFromSdk ? 'sse stream' : 'other'
@@ -154,7 +154,7 @@ function callerStack(callee: (...args: never[]) => unknown): string | undefined 
 const NEAREST_CALLERS = 5
 const CROSS_SPAWN = /[\\/]cross-spawn[\\/]/
 const SDK_FILE =
-  /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]stdio\.[cm]?js\b/
-const START = /^ {4}at _?StdioClientTransport\d*\.start\b/
+  /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]stdio\.[cm]?js\b|[\\/]@ai-sdk[\\/]mcp[\\/]dist[\\/]mcp-stdio[\\/]/
+const START = /^ {4}at _?Stdio(Client|MCP)Transport\d*\.start\b/
 const SDK_CLIENT =
   /[\\/]@modelcontextprotocol[\\/](sdk[\\/]dist[\\/](esm|cjs)[\\/]client|client[\\/]dist)[\\/]|\bSSEClientTransport\b/

@@ -70,7 +70,9 @@ function recordChild(child: ChildProcess, tape: StdioRecorder): void {
     toServer.end()
     tape.event('eof', { dir: 'c2s' })
   })
-  child.once('error', ({ message }) => tape.event('error', { message }))
+  child.once('error', ({ name, message }) => {
+    if (name !== 'AbortError') tape.event('error', { message }) // the program ends the server by its signal
+  })
   child.once('close', (code, signal) => {
     fromServer.end()
     tape.event('exit', signal === null ? { code } : { signal })

@@ -42,7 +42,7 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
           reportDrift(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
       }
       const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
-      return new RecordedProcess({ command, hasStderr, prepare }).asChild()
+      return new RecordedProcess({ command, hasStderr, prepare, signal: options.signal }).asChild()
     },
     onFetch: ({ endpoint, fetch }) => {
       const server = names.nameOf(endpoint.href, serverNameFromUrl(endpoint))
@@ -85,6 +85,8 @@ function printToStderr(text: string): void {
 interface RecordedProcessOptions {
   readonly command: readonly string[]
   readonly hasStderr: boolean
+  /** Ends the process when it aborts, as `spawn` does. */
+  readonly signal?: AbortSignal | undefined
   /** Prepares the playback. If it fails, the process fails to start. */
   readonly prepare: () => Promise<(streams: ProcessStreams) => Promise<void>>
 }
@@ -96,6 +98,7 @@ interface ProcessStreams {
 }
 
 const KEEP_ALIVE_MS = 2 ** 30
+const ABORT_ERROR = { name: 'AbortError', code: 'ABORT_ERR' }
 
 /** A `ChildProcess` without a process: the recorded server is played on its streams. */
 class RecordedProcess extends EventEmitter {
@@ -114,12 +117,13 @@ class RecordedProcess extends EventEmitter {
   /** A running child process would keep the program running. */
   readonly #running = setInterval(() => {}, KEEP_ALIVE_MS)
 
-  constructor({ command, hasStderr, prepare }: RecordedProcessOptions) {
+  constructor({ command, hasStderr, prepare, signal }: RecordedProcessOptions) {
     super()
     this.spawnfile = command[0] ?? ''
     this.spawnargs = command
     this.stderr = hasStderr ? new PassThrough() : null
     this.stdio = [this.stdin, this.stdout, this.stderr]
+    signal?.addEventListener('abort', () => this.#abort(signal.reason), { once: true })
     void this.#run(prepare)
   }
 
@@ -134,6 +138,11 @@ class RecordedProcess extends EventEmitter {
     this.killed = true
     this.#stop.abort(typeof signal === 'string' ? signal : 'SIGTERM')
     return true
+  }
+
+  #abort(cause: unknown): void {
+    if (!this.kill()) return
+    this.emit('error', Object.assign(new Error('The operation was aborted', { cause }), ABORT_ERROR))
   }
 
   ref(): void {

@@ -23,6 +23,18 @@ test.each([
     String.raw`    at C:\app\node_modules\@modelcontextprotocol\client\dist\stdio.cjs:74:20`,
   ],
   [
+    'the AI SDK',
+    CROSS_SPAWN,
+    '    at createChildProcess (file:///app/node_modules/@ai-sdk/mcp/dist/mcp-stdio/index.js:343:9)',
+  ],
+  [
+    'the AI SDK in a bundle',
+    '    at createChildProcess (/app/a.js:9:1)',
+    '    at /app/a.js:99:1',
+    PROMISE,
+    '    at StdioMCPTransport.start (/app/a.js:98:1)',
+  ],
+  [
     'a bundle',
     '    at spawn2 (/app/a.js:9:1)',
     '    at /app/a.js:99:1',

@@ -19,21 +19,24 @@ const tapeIn = (home: string, name = 'demo'): string => join(home, 'tapes', `${n
 const recording = (home: string): Record<string, string> => ({ REELAY_HOME: home, REELAY_RECORD: 'demo' })
 const replaying = (home: string): Record<string, string> => ({ REELAY_HOME: home, REELAY_REPLAY: 'demo' })
 
-describe.each(['v1.mjs', 'v1.cjs', 'v2.mjs', 'v2.cjs', 'v2-auto.mjs'])('the program %s', (program) => {
-  test('is recorded and replayed without a line changed; its replay starts no process and opens no socket', async () => {
-    const home = temporaryFolder()
-    const orders = [weatherIn('Oslo', 'Oslo'), SUM]
-    const live = await runProgram(program, { orders, env: recording(home) })
-    expect(live).toMatchObject({ code: 0 })
-    expect(live.stdout).toMatch(TICKET)
-    expect(live.stderr).toContain(`reelay: recorded to ${tapeIn(home)}\n`)
-    const tape = await loadTape(tapeIn(home))
-    expect(tape).toMatchObject({ ended: true, problems: [], strays: [] })
-    expect(Object.keys(tape.header.servers)).toEqual(['server', 'server-everything'])
-    const played = await runProgram(program, { orders, env: replaying(home), sealed: true })
-    expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: '' })
-  })
-})
+describe.each(['v1.mjs', 'v1.cjs', 'v2.mjs', 'v2.cjs', 'v2-auto.mjs', 'ai-sdk-like.mjs'])(
+  'the program %s',
+  (program) => {
+    test('is recorded and replayed without a line changed; its replay starts no process and opens no socket', async () => {
+      const home = temporaryFolder()
+      const orders = [weatherIn('Oslo', 'Oslo'), SUM]
+      const live = await runProgram(program, { orders, env: recording(home) })
+      expect(live).toMatchObject({ code: 0 })
+      expect(live.stdout).toMatch(TICKET)
+      expect(live.stderr).toContain(`reelay: recorded to ${tapeIn(home)}\n`)
+      const tape = await loadTape(tapeIn(home))
+      expect(tape).toMatchObject({ ended: true, problems: [], strays: [] })
+      expect(Object.keys(tape.header.servers)).toEqual(['server', 'server-everything'])
+      const played = await runProgram(program, { orders, env: replaying(home), sealed: true })
+      expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: '' })
+    })
+  },
+)
 
 test('bytes are on the tape as they crossed the pipes, with start, end of input and exit', async () => {
   const home = temporaryFolder()

@@ -30,6 +30,8 @@ export interface RecordedHead {
 export class RecordedHeads {
   /** The time that the recorded server told clients to wait before they resume a stream, in milliseconds. */
   readonly retry: number | undefined
+  /** True if the recorded server named the path for messages, as in HTTP+SSE; `undefined` if the tape has no HTTP exchange. */
+  readonly namesMessagePath: boolean | undefined
   readonly #byExchange = new Map<number, RecordedHead>()
 
   constructor(rest: Tape['rest'] = []) {
@@ -37,6 +39,7 @@ export class RecordedHeads {
       if (frame.kind !== 'http' || frame.x === undefined) continue
       this.#byExchange.set(frame.x, { ...this.#byExchange.get(frame.x), ...headIn(frame) })
     }
+    this.namesMessagePath = this.#byExchange.size === 0 ? undefined : rest.some(isEndpointEvent)
     this.retry = rest.map(retryIn).find((retry) => retry !== undefined)
   }
 
@@ -62,6 +65,10 @@ function headIn({ http, n }: HttpFrame): RecordedHead {
 
 function headerOf(headers: HeaderList, wanted: string): string | undefined {
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
+}
+
+function isEndpointEvent(frame: Tape['rest'][number]): boolean {
+  return frame.kind === 'event' && member(frame.details['sse'], 'event') === 'endpoint'
 }
 
 function retryIn(frame: Tape['rest'][number]): number | undefined {

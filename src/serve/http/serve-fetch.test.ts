@@ -9,6 +9,7 @@ import {
   tapeOf,
   type Said,
 } from '../../../test/support/tape-of.ts'
+import type { Tape } from '../../store/file/read.ts'
 import { serveFetch } from './serve-fetch.ts'
 
 const URL_OF_SERVER = new URL('http://recorded.test/mcp')
@@ -112,3 +113,32 @@ async function firstText(response: Response, wanted: string): Promise<string> {
   while (!text.includes(wanted)) text += (await reader?.read())?.value ?? ''
   return text
 }
+
+test('a GET before the session, as the AI SDK sends it, is no session: initialize gets the first recorded one', async () => {
+  const tape = tapeOf(
+    ...HANDSHAKE,
+    client(callOf(1, 'count', {})),
+    server({ id: 1, result: { content: [] } }),
+    { dir: 'c2s', text: JSON.stringify({ jsonrpc: '2.0', ...INITIALIZE }), conn: 2 },
+  )
+  const recording = createServedRecording({
+    options: { tape: { ...tape, rest: GET_HEADS }, server: 'demo' },
+    newId: () => 's',
+    commandFor: () => '',
+  })
+  const fetch = serveFetch(URL_OF_SERVER, () => Promise.resolve(recording))
+  const early = await fetch(URL_OF_SERVER, { headers: { ...STREAM, 'mcp-protocol-version': '2025-11-25' } })
+  expect([early.status, await early.json()]).toMatchObject([400, { error: { code: -32000 } }])
+  const session = await startSession(fetch)
+  const answer = await fetch(URL_OF_SERVER, post(callOf(2, 'count', {}), session))
+  expect(await answer.json()).toMatchObject({ id: 2, result: { content: [] } })
+  expect(recording.drift()).toMatchObject({ leftOver: [], misses: [] })
+})
+
+const GET_HEADS: Tape['rest'] = [
+  {
+    kind: 'http',
+    ...{ n: 1, t: 0, server: 'demo', conn: 1, x: 1, dir: 'c2s' },
+    http: { method: 'GET', path: '/mcp', headers: [['mcp-protocol-version', '2025-11-25']] },
+  },
+]

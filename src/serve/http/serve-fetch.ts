@@ -25,14 +25,17 @@ export function serveFetch(endpoint: URL, find: () => Promise<ServedRecording>):
 
 /**
  * Both transports have the same URL here. A client of HTTP+SSE never has a session header, and its messages do not accept a
- * stream, which every POST of Streamable HTTP has to.
+ * stream, which every POST of Streamable HTTP has to. The AI SDK names a version in every request, and opens a stream before
+ * its session begins: the tape shows which transport it means.
  */
 function handlerFor(recording: ServedRecording, path: string): ServedHandler {
   const streamable = new StreamableEndpoint(recording)
   const sse = new SseEndpoint(recording, path)
   return (req, res) => {
     const mayBeSse = recording.legacy !== undefined && req.headers['mcp-session-id'] === undefined
-    if (mayBeSse && req.method === 'GET') sse.handleStream(req, res)
+    const isEarlyGet =
+      recording.heads.namesMessagePath === false && req.headers['mcp-protocol-version'] !== undefined
+    if (mayBeSse && req.method === 'GET' && !isEarlyGet) sse.handleStream(req, res)
     else if (mayBeSse && req.method === 'POST' && !acceptsStream(req)) sse.handleMessages(req, res)
     else streamable.handle(req, res)
   }
