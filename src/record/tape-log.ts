@@ -1,9 +1,16 @@
+import { resolve } from 'node:path'
 import { errorMessage } from '../errors.ts'
 import { monotonicNow } from '../link/process/monotonic-clock.ts'
 import { redactTapeHeader } from '../redact/redact-tape.ts'
 import type { Redactor } from '../redact/redactor.ts'
-import { createTape, type FileTrouble, type TapeWriter, type TapeLoss } from '../store/file/write.ts'
-import { openingFrames } from '../store/file/opening-frames.ts'
+import {
+  createTape,
+  reopenTape,
+  type FileTrouble,
+  type TapeWriter,
+  type TapeLoss,
+} from '../store/file/write.ts'
+import { openingFrames, readProbeTape, type ProbeTape } from '../store/file/opening-frames.ts'
 import type { PayloadRange } from '../store/file/mend-tape.ts'
 import type { Vault, VaultSummary } from '../store/vault.ts'
 import { roundTime } from '../tape/frame.ts'
@@ -18,6 +25,11 @@ interface TapeLogOptions {
   /** Replaces secrets. Without it everything is recorded unchanged. */
   readonly redactor?: Redactor | undefined
   readonly limits?: RecordingLimits | undefined
+  /**
+   * Continues a tape at this path that only contains the probe of a negotiating client. Such a client starts its server twice,
+   * and both starts belong on one tape. The frames must have the next connection number.
+   */
+  readonly continuesProbe?: boolean
   /** Keeps the values that were replaced, if the user wants that. */
   readonly vault?: Vault | undefined
   /** If set, no tape is created, for this reason. */
@@ -102,6 +114,11 @@ export class TapeLog {
 
   get redactor(): Redactor | undefined {
     return this.#options.redactor
+  }
+
+  /** The highest numbers of a connection and of an HTTP exchange that were on the tape when it was opened. */
+  get continued(): Pick<ProbeTape, 'connections' | 'exchanges'> {
+    return this.#current?.continued ?? NOT_CONTINUED
   }
 
   /** Milliseconds since the tape was started. */
@@ -275,16 +292,34 @@ interface StartedTape {
   readonly writer: TapeWriter
   readonly startedAt: number
   readonly unvalidated: PayloadRange[]
+  readonly continued?: ProbeTape
 }
 
+const NOT_CONTINUED = { connections: 0, exchanges: 0 }
+
 /** Creates the file and writes its header. */
-function startTape({ path, servers, labels, redactor }: TapeLogOptions): StartedTape {
+function startTape({ path, servers, labels, redactor, continuesProbe }: TapeLogOptions): StartedTape {
   const started = new Date()
   const startedAt = monotonicNow()
   const line = encodeHeader(redactTapeHeader(tapeHeader(started, servers(), labels), redactor))
+  const continued = continuesProbe === true ? continueProbeTape(resolve(path), line) : undefined
+  if (continued !== undefined) return continued
   const writer = createTape(path)
   writer.start(line)
   return { writer, startedAt, unvalidated: [] }
+}
+
+function continueProbeTape(path: string, header: string): StartedTape | undefined {
+  try {
+    const probe = readProbeTape(path, header)
+    const isStillSame = (): boolean => readProbeTape(path, header) !== undefined
+    const writer = probe && reopenTape(path, probe, isStillSame)
+    if (probe === undefined || writer === undefined) return undefined
+    const startedAt = monotonicNow() - Math.max(0, Date.now() - Date.parse(probe.started))
+    return { writer, startedAt, unvalidated: [], continued: probe }
+  } catch {
+    return undefined // then the tape gets a name of its own
+  }
 }
 
 interface FinishedTape {

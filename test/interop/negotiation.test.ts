@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { beforeAll, expect, test, vi } from 'vitest'
@@ -14,8 +14,7 @@ import { recorded, run, served, type Run } from './run.ts'
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const folder = sharedFolder()
-const probeTape = join(folder, 'memory.tape.jsonl')
-const tape = join(folder, 'memory-2.tape.jsonl')
+const tape = join(folder, 'memory.tape.jsonl')
 const MEMORY_FILE_PATH = join(folder, 'graph.jsonl')
 const AUTO: Omit<Target, 'command'> = {
   sdk: 'v2',
@@ -26,7 +25,7 @@ const AUTO: Omit<Target, 'command'> = {
 let recording: Run
 
 beforeAll(async () => {
-  const command = recorded(probeTape, referenceServer('server-memory'))
+  const command = recorded(tape, referenceServer('server-memory'))
   recording = await run({ ...AUTO, command }, legacySession)
   rmSync(MEMORY_FILE_PATH)
 })
@@ -38,14 +37,19 @@ test('a client that negotiates falls back to the legacy era through the recorder
   expect(recording).toMatchObject({ code: 0, signal: null, errors: [] })
 })
 
-test('its probe and its session each leave a whole tape, and only the probe asks what the server can do', async () => {
-  const tapes = [await loadTape(probeTape), await loadTape(tape)]
-  for (const each of tapes) expect(each).toMatchObject({ ended: true, problems: [], strays: [] })
-  expect(tapes.map((each) => requests(each).slice(0, 2))).toEqual([
-    ['server/discover'],
-    ['initialize', 'tools/list'],
+test('its probe and its session are two connections of one tape, and only the probe asks what the server can do', async () => {
+  const loaded = await loadTape(tape)
+  expect(loaded).toMatchObject({ ended: true, problems: [], strays: [] })
+  expect(readdirSync(folder).filter((name) => name.includes('tape'))).toEqual(['memory.tape.jsonl'])
+  expect(requests(loaded).slice(0, 3)).toEqual(['1 server/discover', '2 initialize', '2 tools/list'])
+  const lines = linesOf(tape)
+  expect(lines.find(({ event }) => event === 'signal')).toMatchObject({ conn: 1, signal: 'SIGTERM' })
+  expect(lines.filter(({ event }) => event === 'end')).toEqual([
+    expect.objectContaining({ frames: lines.length - 1 }),
   ])
-  expect(linesOf(probeTape).find(({ event }) => event === 'signal')).toMatchObject({ signal: 'SIGTERM' })
+  expect(lines.slice(1).map(({ n }) => n)).toEqual(lines.slice(1).map((_, at) => at + 1))
+  const times = lines.slice(1).map(({ t }) => Number(t))
+  expect(times).toEqual(times.toSorted((a, b) => a - b))
 })
 
 test('a legacy tape is played to a client that negotiates: it falls back again, and nothing drifts', async () => {
@@ -72,5 +76,7 @@ async function legacySession(session: SdkSession): Promise<Results> {
 }
 
 function requests({ turns }: Tape): readonly string[] {
-  return turns.flatMap(({ trigger }) => (trigger?.message.kind === 'request' ? [trigger.message.method] : []))
+  return turns.flatMap(({ trigger }) =>
+    trigger?.message.kind === 'request' ? [`${trigger.conn} ${trigger.message.method}`] : [],
+  )
 }

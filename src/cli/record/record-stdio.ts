@@ -82,6 +82,7 @@ function openTapeLog(
 ): TapeLog {
   const { command, labels, rules } = args
   return new TapeLog({
+    continuesProbe: true,
     path,
     servers: () => ({ [server]: stdioServer(command, process.env) }),
     labels,

@@ -25,13 +25,15 @@ export class ExchangeRecorder {
   readonly #options: ExchangeRecorderOptions
   readonly #frames: ExchangeFrames
   readonly #bodies: BodyRecorder
-  readonly #connections = new ConnectionNumbers()
-  #exchanges = 0
+  readonly #connections: ConnectionNumbers
+  #exchanges: number
 
   #refused = 0
 
   constructor(options: ExchangeRecorderOptions) {
     this.#options = options
+    this.#connections = new ConnectionNumbers(options.log.continued.connections)
+    this.#exchanges = options.log.continued.exchanges
     this.#frames = new ExchangeFrames(options.log, options)
     this.#bodies = new BodyRecorder(this.#frames, options)
   }
@@ -153,7 +155,12 @@ interface ExchangeOrigin extends MessageOrigin {
 class ConnectionNumbers {
   readonly #sessions = new Map<string, number>()
   readonly #endpoints = new Map<string, number>()
-  #last = 0
+  #last: number
+
+  /** `last` is the number of the last connection that is on the tape already. */
+  constructor(last: number) {
+    this.#last = last
+  }
 
   numberFor({ path, headers, origin = '' }: RequestLine): number {
     const session = findHeader(headers, SESSION_HEADER)

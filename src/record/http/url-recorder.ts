@@ -42,6 +42,7 @@ export function createUrlRecorder(
   // The added headers are not recorded, but the server may repeat their values.
   for (const { name, value } of addedHeadersOf(options)) redactor?.learnHeader(name, value)
   const log = new TapeLog({
+    continuesProbe: true,
     path: options.tape,
     servers: () => ({ [server]: { transport: 'http', url: url.href } }),
     labels: pickLabels(options),

@@ -73,6 +73,7 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   const { pid } = server
   if (pid === undefined) throw await serverStartError(server)
   const log = new TapeLog({
+    continuesProbe: true,
     path: tape,
     servers: () => ({ [name]: stdioServer(command, env ?? process.env) }),
     labels: pickLabels(options),

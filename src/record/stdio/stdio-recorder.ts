@@ -19,7 +19,7 @@ interface StdioRecorderOptions {
   readonly log: TapeLog
   /** The name of the server on the tape. */
   readonly server: string
-  /** The number of this session among the sessions with that server on the tape; by default 1. */
+  /** The number of this session among the sessions with that server on the tape; by default the next one. */
   readonly conn?: number
   readonly maxLineBytes: number
   readonly onMessage?: ((dir: Direction, text: string) => void) | undefined
@@ -45,7 +45,7 @@ export class StdioRecorder {
 
   constructor(options: StdioRecorderOptions) {
     this.#options = options
-    this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? 1}`
+    this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? options.log.continued.connections + 1}`
   }
 
   /** The path of the tape, or undefined if it could not be created. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { idKey, isId } from '../../protocol/message.ts'
 import { isObject, member, type JsonObject, parseJson } from '../../json/parse.ts'
 
@@ -23,6 +23,57 @@ export function openingFrames(path: string): readonly string[] {
   return lines
     .filter(({ frame }) => isOpeningExchange(frame, unanswered) || exchanges.has(frame['x']))
     .map(({ rest }) => rest)
+}
+
+/** A finished tape of a client that only asked what the server can do. */
+export interface ProbeTape {
+  /** The first line of the file. */
+  readonly header: string
+  /** The start of the recording, as in the header. */
+  readonly started: string
+  /** The number of frames before the end frame, and where that one begins in the file. */
+  readonly frames: number
+  readonly end: number
+  /** The highest numbers of a connection and of an HTTP exchange. */
+  readonly connections: number
+  readonly exchanges: number
+}
+
+/**
+ * Reads a tape on which the client sent nothing but `server/discover`. A client of SDK v2 that negotiates starts its server
+ * twice: for this question, and then for the session. Returns `undefined` for every other file, and for the tape of a recorder
+ * that is still running. If a header is given, it must name the same servers.
+ */
+export function readProbeTape(path: string, header?: string): ProbeTape | undefined {
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  if (size === undefined || size === 0 || size >= SCANNED_BYTES) return undefined
+  const [first = '', ...lines] = firstLines(path)
+  const last = lines.at(-1) ?? ''
+  const frames = lines.slice(0, -1).map(parseJson)
+  const sent = frames.filter((frame) => member(frame, 'dir') === 'c2s' && member(frame, 'http') === undefined)
+  const isProbe = (frame: unknown): boolean => member(member(frame, 'msg'), 'method') === 'server/discover'
+  const started = member(parseJson(first), 'started')
+  if (sent.length === 0 || !sent.every(isProbe) || typeof started !== 'string') return undefined
+  if (member(parseJson(last), 'event') !== 'end' || member(parseJson(last), 'lost') !== undefined)
+    return undefined
+  if (header !== undefined && serversIn(first) !== serversIn(header)) return undefined
+  return {
+    header: first,
+    started,
+    frames: frames.length,
+    end: size - Buffer.byteLength(last) - 1,
+    connections: highest(frames, 'conn'),
+    exchanges: highest(frames, 'x'),
+  }
+}
+
+function serversIn(header: string): string {
+  const value = parseJson(header)
+  return JSON.stringify([member(value, 'servers'), member(value, 'redaction')])
+}
+
+function highest(frames: readonly unknown[], name: string): number {
+  return Math.max(0, ...frames.map((frame) => Number(member(frame, name) ?? 0)))
 }
 
 function firstLines(path: string): readonly string[] {

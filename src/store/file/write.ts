@@ -29,6 +29,29 @@ export function createTape(path: string): TapeWriter {
   return fd === undefined ? createCopy(wanted) : new TapeWriter(wanted, fd)
 }
 
+/**
+ * Opens a finished tape again, without its end frame, to write further frames. Returns `undefined` if another recorder does
+ * the same. `isStillSame` is asked when no other recorder can open it any more.
+ */
+export function reopenTape(
+  path: string,
+  { header, frames, end }: { readonly header: string; readonly frames: number; readonly end: number },
+  isStillSame: () => boolean,
+): TapeWriter | undefined {
+  const lock = `${path}.lock`
+  const locked = openNew(lock)
+  if (locked === undefined) return undefined
+  try {
+    if (!isStillSame()) return undefined
+    const fd = openSync(path, 'a')
+    ftruncateSync(fd, end)
+    return new TapeWriter(path, fd, { header, frames, length: end })
+  } finally {
+    closeSync(locked)
+    rmSync(lock, { force: true })
+  }
+}
+
 function openInFolder(path: string): number | undefined {
   try {
     return openNew(path)
@@ -126,6 +149,15 @@ export interface FileTrouble {
   readonly why: string
 }
 
+/** What a file contains when it is opened. */
+interface WrittenTape {
+  readonly header: string
+  readonly frames: number
+  readonly length: number
+}
+
+const NOTHING_WRITTEN: WrittenTape = { header: '', frames: 0, length: 0 }
+
 /**
  * Appends whole lines to a tape. `flush` passes the collected lines to the kernel with one call, so that nothing is lost if the
  * process is killed, and no line is split over two writes. A disk error does not throw: the tape then ends with its last whole
@@ -146,9 +178,13 @@ export class TapeWriter {
   #lostFrames = 0
   #failure: string | undefined
 
-  constructor(path: string, fd: number) {
+  /** `written` is what the file contains already. */
+  constructor(path: string, fd: number, written = NOTHING_WRITTEN) {
     this.path = path
     this.#fd = fd
+    this.#length = written.length
+    this.#header = written.header
+    while (this.#counter.value < written.frames) this.#counter.next()
   }
 
   /** Number of frames, including lost ones. */
