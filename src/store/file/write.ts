@@ -179,7 +179,7 @@ export class TapeWriter {
   #failure: string | undefined
 
   /** `written` is what the file contains already. */
-  constructor(path: string, fd: number, written = NOTHING_WRITTEN) {
+  constructor(path: string, fd: number, written: WrittenTape = NOTHING_WRITTEN) {
     this.path = path
     this.#fd = fd
     this.#length = written.length
