@@ -1,4 +1,5 @@
 import {
+  type Id,
   idKey,
   isId,
   type Notification,
@@ -65,6 +66,11 @@ export class Conversation<Turn, Ask> {
     else if (message.kind === 'response') this.#addResponse(recorded, message)
     else if (dir === 's2c') this.#addFromServer(recorded, message)
     else this.#addFromClient(recorded, message)
+  }
+
+  /** True if the server asked something with this id and has no answer yet. */
+  isAsked(id: Id): boolean {
+    return this.#serverRequests.has(idKey(id))
   }
 
   /** Adds a message of which only the beginning was recorded. Its id tells which request it responds to. */

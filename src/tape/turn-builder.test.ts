@@ -216,6 +216,21 @@ test('in stateless revisions equal ids are distinguished by their HTTP exchange'
   ).toEqual(['a@1: !3 =6', 'b@2: =4'])
 })
 
+test('an answer to a server without sessions belongs to the exchange that asked, whatever its connection', () => {
+  expect(
+    shown(
+      { ...client({ id: 1, method: 'a' }), conn: 1, x: 1 },
+      { ...client({ id: 2, method: 'b' }), conn: 2, x: 2 },
+      { ...server({ id: 0, method: 'elicitation/create' }), conn: 1, x: 1 },
+      { ...server({ id: 0, method: 'elicitation/create' }), conn: 2, x: 2 },
+      { ...client({ id: 0, result: {} }), conn: 3, x: 3 },
+      { ...client({ id: 0, result: {} }), conn: 4, x: 4 },
+      { ...server({ id: 2, result: {} }), conn: 2, x: 2 },
+      { ...server({ id: 1, result: {} }), conn: 1, x: 1 },
+    ),
+  ).toEqual(['a@1: ?3/5 =8', 'b@2: ?4/6 =7'])
+})
+
 test('a progress token has precedence over the HTTP exchange', () => {
   expect(
     shown(

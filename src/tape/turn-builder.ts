@@ -1,4 +1,5 @@
 import { itemRanges } from '../json/find-replace.ts'
+import { idKey } from '../protocol/message.ts'
 import { Conversation, type TurnLog } from './conversation.ts'
 import type { Frame, MessageFrame, RawFrame } from './frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from './turns.ts'
@@ -34,6 +35,8 @@ export class TurnBuilder {
 export class TapeConversations<Kept, Ask> {
   readonly #log: TurnLog<Kept, Ask>
   readonly #byConnection = new Map<string, Conversation<Kept, Ask>>()
+  /** The conversations in which a server asked over HTTP, by the id of the question and the server. */
+  readonly #asking = new Map<string, readonly Conversation<Kept, Ask>[]>()
   /** Most messages belong to the same connection as the one before. */
   #last:
     | (Pick<RecordedMessage, 'server' | 'conn'> & { readonly conversation: Conversation<Kept, Ask> })
@@ -44,7 +47,25 @@ export class TapeConversations<Kept, Ask> {
   }
 
   add(recorded: RecordedMessage): void {
-    this.#conversationOf(recorded).add(recorded)
+    const conversation = this.#conversationOf(recorded)
+    if (recorded.x === undefined) conversation.add(recorded)
+    else this.#addFromExchange(recorded, conversation)
+  }
+
+  /**
+   * A server over HTTP without sessions asks in one exchange and gets the answer in another. Each is a connection of its own, so
+   * an answer that its connection does not wait for belongs to the first open question with its id.
+   */
+  #addFromExchange(recorded: RecordedMessage, own: Conversation<Kept, Ask>): void {
+    const { message, dir, server } = recorded
+    const id = 'id' in message ? message.id : undefined
+    if (id === undefined || id === null) return own.add(recorded)
+    const key = `${idKey(id)} ${server}`
+    const asking = (this.#asking.get(key) ?? []).filter((each) => each.isAsked(id))
+    if (message.kind === 'request' && dir === 's2c') this.#asking.set(key, [...asking, own])
+    const isStrayAnswer = message.kind === 'response' && dir === 'c2s' && !own.isAsked(id)
+    const target = isStrayAnswer ? (asking[0] ?? own) : own
+    target.add(recorded)
   }
 
   addCut(frame: RawFrame): void {

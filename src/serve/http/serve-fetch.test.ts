@@ -138,7 +138,12 @@ test('a GET before the session, as the AI SDK sends it, is no session: initializ
 const GET_HEADS: Tape['rest'] = [
   {
     kind: 'http',
-    ...{ n: 1, t: 0, server: 'demo', conn: 1, x: 1, dir: 'c2s' },
+    n: 1,
+    t: 0,
+    server: 'demo',
+    conn: 1,
+    x: 1,
+    dir: 'c2s',
     http: { method: 'GET', path: '/mcp', headers: [['mcp-protocol-version', '2025-11-25']] },
   },
 ]

@@ -49,9 +49,8 @@ export function readProbeTape(path: string, header?: string): ProbeTape | undefi
   if (size === undefined || size === 0 || size >= SCANNED_BYTES) return undefined
   const [first = '', ...lines] = firstLines(path)
   const last = lines.at(-1) ?? ''
-  const frames = lines.slice(0, -1).map(parseJson)
-  const sent = frames.filter((frame) => member(frame, 'dir') === 'c2s' && member(frame, 'http') === undefined)
-  const isProbe = (frame: unknown): boolean => member(member(frame, 'msg'), 'method') === 'server/discover'
+  const frames = lines.slice(0, -1).map((line) => parseJson(line))
+  const sent = frames.filter(isClientMessage)
   const started = member(parseJson(first), 'started')
   if (sent.length === 0 || !sent.every(isProbe) || typeof started !== 'string') return undefined
   if (member(parseJson(last), 'event') !== 'end' || member(parseJson(last), 'lost') !== undefined)
@@ -65,6 +64,16 @@ export function readProbeTape(path: string, header?: string): ProbeTape | undefi
     connections: highest(frames, 'conn'),
     exchanges: highest(frames, 'x'),
   }
+}
+
+/** Events and the heads of HTTP have a direction too. */
+function isClientMessage(frame: unknown): boolean {
+  const isOther = member(frame, 'event') !== undefined || member(frame, 'http') !== undefined
+  return member(frame, 'dir') === 'c2s' && !isOther
+}
+
+function isProbe(frame: unknown): boolean {
+  return member(member(frame, 'msg'), 'method') === 'server/discover'
 }
 
 function serversIn(header: string): string {
