@@ -21,10 +21,25 @@ export interface Drift {
   readonly faults?: readonly string[]
   /** Requests that a live server answered because the tape could not. */
   readonly wentLive?: readonly ClientCall[]
+  /** How many misses and live requests are counted here and not listed above, because there are so many. */
+  readonly unlisted?: UnlistedCounts
 }
+
+interface UnlistedCounts {
+  readonly misses: number
+  readonly wentLive: number
+}
+
+/** A server that runs for days must not keep a list of everything that was ever missed. */
+const MAX_LISTED = 1000
+const ALL_LISTED: UnlistedCounts = { misses: 0, wentLive: 0 }
 
 export function hasDrifted({ leftOver, misses }: Drift): boolean {
   return leftOver.length > 0 || misses.length > 0
+}
+
+export function missCount({ misses, unlisted = ALL_LISTED }: Drift): number {
+  return misses.length + unlisted.misses
 }
 
 /** Formats the closing report: a line of counts, then one line for each difference. */
@@ -54,13 +69,15 @@ type ReportView = Pick<ReportRedactor, 'request' | 'text'>
 
 const UNREDACTED: ReportView = { request: (request) => request, text: String }
 
-function formatCounts({ answered, leftOver, misses, faults = [], wentLive = [] }: Drift): string {
+function formatCounts(drift: Drift): string {
+  const { answered, leftOver, faults = [], wentLive = [], unlisted = ALL_LISTED } = drift
+  const live = wentLive.length + unlisted.wentLive
   return [
     `${count(answered, 'request')} answered`,
-    count(misses.length, 'miss', 'misses'),
+    count(missCount(drift), 'miss', 'misses'),
     `${leftOver.length} left over`,
     ...(faults.length === 0 ? [] : [count(faults.length, 'fault')]),
-    ...(wentLive.length === 0 ? [] : [`${wentLive.length} WENT LIVE`]),
+    ...(live === 0 ? [] : [`${live} WENT LIVE`]),
   ].join(', ')
 }
 
@@ -144,15 +161,30 @@ export function sumServerDrifts(drifts: readonly Drift[]): Drift {
 
 // Many sessions may have the same note.
 function sumCounts(drifts: readonly Drift[]): Omit<Drift, 'leftOver'> {
+  const misses = drifts.flatMap((drift) => drift.misses)
   const faults = drifts.flatMap((drift) => drift.faults ?? [])
   const wentLive = drifts.flatMap((drift) => drift.wentLive ?? [])
-  return {
-    answered: drifts.reduce((sum, { answered }) => sum + answered, 0),
-    misses: drifts.flatMap(({ misses }) => misses),
-    notes: [...new Set(drifts.flatMap(({ notes }) => notes))],
-    ...(faults.length > 0 && { faults }),
-    ...(wentLive.length > 0 && { wentLive }),
+  const before = drifts.map(({ unlisted = ALL_LISTED }) => unlisted)
+  const unlisted = {
+    misses: sum(before.map((counts) => counts.misses)) + Math.max(0, misses.length - MAX_LISTED),
+    wentLive: sum(before.map((counts) => counts.wentLive)) + Math.max(0, wentLive.length - MAX_LISTED),
   }
+  return {
+    answered: sum(drifts.map(({ answered }) => answered)),
+    misses: misses.slice(0, MAX_LISTED),
+    notes: [...new Set(drifts.flatMap(({ notes }) => notes))].slice(0, MAX_LISTED),
+    ...(faults.length > 0 && { faults }),
+    ...(wentLive.length > 0 && { wentLive: wentLive.slice(0, MAX_LISTED) }),
+    ...unlistedMember(unlisted),
+  }
+}
+
+function unlistedMember(unlisted: UnlistedCounts): Pick<Drift, 'unlisted'> {
+  return unlisted.misses + unlisted.wentLive > 0 ? { unlisted } : {}
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 interface DriftLogOptions {
@@ -171,6 +203,7 @@ export class DriftLog {
   readonly wentLive: ClientCall[] = []
   answered = 0
   readonly #options: DriftLogOptions
+  readonly #unlisted = { misses: 0, wentLive: 0 }
 
   constructor(options: DriftLogOptions) {
     this.#options = options
@@ -179,7 +212,7 @@ export class DriftLog {
   readonly note = (text: string): void => {
     const { redactor, onNote } = this.#options
     const note = redactor?.text(text) ?? text
-    this.notes.push(note)
+    if (this.notes.length < MAX_LISTED) this.notes.push(note)
     onNote?.(note)
   }
 
@@ -188,13 +221,20 @@ export class DriftLog {
     if (!this.notes.includes(note)) this.note(note)
   }
 
+  /** The counts of what is not in the lists, for the drift of the session. */
+  unlisted(): Pick<Drift, 'unlisted'> {
+    return unlistedMember({ ...this.#unlisted })
+  }
+
   addMiss(miss: Miss): void {
-    this.misses.push(miss)
+    if (this.misses.length < MAX_LISTED) this.misses.push(miss)
+    else this.#unlisted.misses++
     this.#options.onMiss?.(miss)
   }
 
   addUpstreamRequest(asked: ClientCall): void {
-    this.wentLive.push(asked)
+    if (this.wentLive.length < MAX_LISTED) this.wentLive.push(asked)
+    else this.#unlisted.wentLive++
     this.#options.onLive?.(asked)
   }
 }

@@ -2,6 +2,7 @@ import { renameSync, rmSync } from 'node:fs'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { member, parseJson } from '../json/parse.ts'
 import type { Redactor } from '../redact/redactor.ts'
+import { missCount } from '../serve/drift.ts'
 import { SessionPlayer } from '../serve/player/session-player.ts'
 import { sessionPlayerOptions } from '../serve/serve-options.ts'
 import { countLeakedSecrets } from './find-secrets.ts'
@@ -169,9 +170,9 @@ export async function selfReplay(path: string, only?: readonly string[]): Promis
     })
     player.start()
     for (const text of await clientMessagesTo(path, server)) player.handleText(text)
-    const { answered, misses } = player.drift()
-    totals.answered += answered
-    totals.misses += misses.length
+    const drift = player.drift()
+    totals.answered += drift.answered
+    totals.misses += missCount(drift)
   }
   return { servers, ...totals, serverMessages }
 }

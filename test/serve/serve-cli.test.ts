@@ -429,7 +429,7 @@ test('reelay serve --help names its options', () => {
       --help-all              Show help with all options
       -h, --help              Show help
 
-    reelay serve --help-all shows 15 more options.
+    reelay serve --help-all shows 17 more options.
     "
   `)
 })

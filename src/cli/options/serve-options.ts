@@ -5,6 +5,7 @@ import { parseMatchRule } from '../../match/rules.ts'
 import { STRATEGIES, findStrategy } from '../../match/strategies/index.ts'
 import { quoteShellWord } from '../../text.ts'
 import { CLIENT_ANSWER_POLICIES } from '../../serve/player/playback.ts'
+import type { SessionLimits } from '../../serve/http/session-table.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import { LIVE_MODES, type LiveMode } from '../serve/live-plan.ts'
 import { CONFIG_OPTIONS, type ConfigFlags } from './config-options.ts'
@@ -31,6 +32,7 @@ import {
 import {
   checkedText,
   choiceOf,
+  countValue,
   durationValue,
   fileValue,
   listOf,
@@ -47,6 +49,7 @@ export interface ServeFlags
     SecretFlags,
     ConfigFlags,
     MatchOptions,
+    SessionLimits,
     Pick<ServeOptions, 'server' | 'pace' | 'paceCap' | 'order' | 'onClientAnswer' | 'seed'> {
   readonly stdio?: true
   readonly http?: ListenAddress | true
@@ -107,6 +110,18 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
       listenOn('--sse'),
       'Serve over HTTP+SSE, the transport of revision 2024-11-05; can be combined with --http',
       { default: 'a free port on 127.0.0.1' },
+    ),
+    maxSessions: option(
+      '--max-sessions',
+      countValue(),
+      'End the session that was unused for the longest time when there are more than this',
+      { default: '1000', needs: { http: true, sse: true } },
+    ),
+    sessionIdleMs: option(
+      '--session-idle',
+      durationValue('s', 1),
+      'End sessions without an open request or stream after this time, e.g. 10m',
+      { default: '60m', needs: { http: true, sse: true } },
     ),
   }),
   ...inGroup('Tape', {

@@ -11,6 +11,7 @@ import { Recording, type RecordedLinkOptions } from '../../record/recording.ts'
 import { serverName, serverNameFromUrl, stdioServer, tapeHeader } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import { serveHttp } from '../../serve/http/serve-http.ts'
+import type { SessionLimits } from '../../serve/http/session-table.ts'
 import type { PlayableTape } from '../../serve/playable-tape.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import { PassthroughServer } from '../../serve/upstream/passthrough.ts'
@@ -57,6 +58,7 @@ export interface LiveRecordingOptions {
   readonly server: string | undefined
   /** The addresses on which clients reach the live server; without any, it is served on stdin and stdout. */
   readonly addresses: ServeAddresses
+  readonly limits: SessionLimits
   /** Values that the user declared secret. */
   readonly secrets: readonly string[]
   readonly signal: AbortSignal
@@ -88,12 +90,13 @@ async function recordOverHttp(
   options: LiveRecordingOptions,
   tape: string,
 ): Promise<Omit<LiveRecordingResult, 'code'>> {
-  const { target, addresses, secrets, signal } = options
+  const { target, addresses, limits, secrets, signal } = options
   const recording = new Recording({ tape, redact: { values: secrets } })
   const link = linkOptionsFor(options)
   const open = upstreamLink(target, turnStoreOf([]))
   const served = await serveHttp({
     ...addresses,
+    ...limits,
     tape: emptyTape(options, link),
     upstream: () => {
       const taped = recording.link(link)

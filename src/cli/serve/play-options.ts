@@ -4,13 +4,14 @@ import { readMatchSettings, type MatchSettings } from '../../match/options.ts'
 import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
 import { parseRuleFile } from '../../faults/request-rules.ts'
 import { parseOverrides, type Override } from '../../serve/overrides.ts'
+import type { SessionLimits } from '../../serve/http/session-table.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
 import type { CompanionFile } from '../../store/companion-files.ts'
 import { readConfig, type ConfigFlags } from '../options/config-options.ts'
 import type { ClockFlag, ServeFlags } from '../options/serve-options.ts'
 
 /** Converts the flags to options of the library, and reads the files that they name. */
-export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeOptions>> {
+export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeOptions> & SessionLimits> {
   const { pace, paceCap, order, onClientAnswer, seed, match, rules = [], ignore = [], permissive } = flags
   const { override, faults } = flags
   return {
@@ -21,12 +22,18 @@ export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeO
     ...(override !== undefined && { overrides: await readOverridesFile(override) }),
     ...(faults !== undefined && { faults: await readFaultsFile(faults) }),
     ...(seed !== undefined && { seed }),
+    ...sessionLimits(flags),
     ...(match !== undefined && { match }),
     rules,
     ignore,
     permissive: permissive ?? false,
     secrets: await readServeSecrets(flags),
   }
+}
+
+/** The limits of a server over HTTP. */
+export function sessionLimits({ maxSessions, sessionIdleMs }: SessionLimits): SessionLimits {
+  return { maxSessions, sessionIdleMs }
 }
 
 export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {

@@ -6,7 +6,7 @@ import { usageError, longFlag, type GivenOptions } from '../options/option.ts'
 import { SERVE_OPTIONS, repeatedOptions, type ServeFlags } from '../options/serve-options.ts'
 import { abortOnSignals } from '../signals.ts'
 import { planLiveServer, readLiveTarget } from './live-plan.ts'
-import { readServeSecrets } from './play-options.ts'
+import { readServeSecrets, sessionLimits } from './play-options.ts'
 import { serveTapes } from './serve-tapes.ts'
 import { printServeWarning, requestedTapes, type RequestedTape } from './tapes-to-serve.ts'
 import { dirname, resolve } from 'node:path'
@@ -45,6 +45,7 @@ export const serveCommand: CommandDefinition = defineCommand<ServeFlags>({
       target: plan.target,
       server,
       addresses: requested[0] ?? {},
+      limits: sessionLimits(flags),
       secrets: await readServeSecrets(flags),
       signal: abortOnSignals(),
     })

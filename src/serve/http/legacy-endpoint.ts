@@ -11,16 +11,18 @@ import {
   type PostedMessage,
 } from './post-exchange.ts'
 import type { ClientSessions, ServedRecording } from './served-recording.ts'
+import { SessionTable } from './session-table.ts'
 
 /** Streamable HTTP from 2025-03-26 to 2025-11-25: sessions, a standing stream, and streams that can be resumed. */
 export class LegacyEndpoint {
   readonly #clients: ClientSessions
   readonly #recording: ServedRecording
-  readonly #sessions = new Map<string, LegacySession>()
+  readonly #sessions: SessionTable<LegacySession>
 
   constructor(clients: ClientSessions, recording: ServedRecording) {
     this.#clients = clients
     this.#recording = recording
+    this.#sessions = new SessionTable(recording.limits)
   }
 
   post(posted: PostedMessage): void {
@@ -50,13 +52,12 @@ export class LegacyEndpoint {
   delete(req: ServedRequest, res: ServedResponse): void {
     const session = this.#sessionOf(req, res)
     if (session === undefined) return
-    this.#endSession(session)
+    this.#sessions.end(session.id)
     res.writeHead(200, { 'Content-Length': 0 }).end()
   }
 
   close(): void {
-    for (const session of this.#sessions.values()) session.end()
-    this.#sessions.clear()
+    this.#sessions.close()
   }
 
   #startSession(posted: PostedMessage): void {
@@ -66,24 +67,23 @@ export class LegacyEndpoint {
     const session = new LegacySession(this.#clients, this.#recording)
     const { keepLiveMs } = this.#clients
     if (keepLiveMs !== undefined)
-      session.presence = new ClientPresence(() => this.#endSession(session), keepLiveMs)
+      session.presence = new ClientPresence(() => this.#sessions.end(session.id), keepLiveMs)
     session.handleRequest(posted, (text) => {
       const result = member(text === undefined ? undefined : parseJson(text), 'result')
-      if (result === undefined) return
-      this.#sessions.set(session.id, session)
+      if (result === undefined || res.destroyed) return
+      this.#sessions.add(session.id, session)
       session.setRevision(sessionRevisionOf(member(result, 'protocolVersion')))
     })
-  }
-
-  #endSession(session: LegacySession): void {
-    this.#sessions.delete(session.id)
-    session.end()
+    // A client that got no result, or left before it, has no session.
+    res.on('close', () => {
+      if (!this.#sessions.has(session.id)) session.end()
+    })
   }
 
   /** Returns the session that a request names. Responds with an error if there is none. */
   #sessionOf(req: ServedRequest, res: ServedResponse, posted?: PostedMessage): LegacySession | undefined {
     const sessionId = req.headers['mcp-session-id']
-    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
+    const session = typeof sessionId === 'string' ? this.#sessions.use(sessionId) : undefined
     const version = req.headers['mcp-protocol-version']
     const isSupported = typeof version !== 'string' || sessionVersions().includes(version)
     if (session !== undefined && isSupported) {

@@ -104,6 +104,10 @@ export class LegacySession {
     return undefined
   }
 
+  get isBusy(): boolean {
+    return this.#exchanges.size > 0 || this.#standing.hasReader
+  }
+
   end(): void {
     for (const exchange of this.#exchanges.values()) exchange.end()
     this.#standing.end()

@@ -17,6 +17,7 @@ import { seededRandom } from '../../seeded-random.ts'
 import { type Drift, sumServerDrifts } from '../drift.ts'
 import { sendHttpError } from './post-exchange.ts'
 import { createServedRecording, type ServedRecording } from './served-recording.ts'
+import type { SessionLimits } from './session-table.ts'
 import { SseEndpoint } from './sse-endpoint.ts'
 import { StreamableEndpoint } from './streamable-endpoint.ts'
 import { resolveServer, serverNamesOf, withHttpFrames } from '../playable-tape.ts'
@@ -25,7 +26,7 @@ import { passthroughServerFor, type LiveUpstreamOptions } from '../upstream/pass
 import type { UpstreamServer } from '../upstream/upstream.ts'
 import { selectServers } from '../../tape/server-filter.ts'
 
-export interface ServeHttpOptions extends ServeOptions, LiveUpstreamOptions {
+export interface ServeHttpOptions extends ServeOptions, LiveUpstreamOptions, SessionLimits {
   /** Address for Streamable HTTP. The default is a free port on this machine. Used if `sse` is not given either. */
   readonly http?: Partial<ListenAddress>
   /** Address for HTTP+SSE of 2024-11-05. The default is the address of `http`. */

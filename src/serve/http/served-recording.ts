@@ -9,6 +9,7 @@ import { preferTurns, sessionFilters, type SessionFilter } from '../player/turn-
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
 import { RecordedHeads, withoutTransportErrors } from './recorded-http.ts'
+import type { SessionLimits } from './session-table.ts'
 
 /** One server of a tape, ready to be served over HTTP in the eras that it spoke. */
 export interface ServedRecording {
@@ -17,6 +18,7 @@ export interface ServedRecording {
   /** Creates a session id. */
   readonly newId: () => string
   readonly modernTurns: TurnStore
+  readonly limits: SessionLimits
   /** At least one of these two is defined. */
   readonly legacy: ClientSessions | undefined
   readonly modern: ClientSessions | undefined
@@ -29,6 +31,7 @@ export interface ServedRecording {
 
 interface ServedRecordingOptions {
   readonly options: ServeOptions &
+    SessionLimits &
     Pick<ClientSessionsOptions, 'upstream' | 'keepLiveMs'> & { readonly server: string }
   readonly commandFor: (loosening: SuggestedMatchOptions) => string
   readonly newId: () => string
@@ -53,7 +56,8 @@ export function createServedRecording({
       upstream,
       keepLiveMs,
     })
-  const common = { server, heads, newId, modernTurns }
+  const limits = { maxSessions: options.maxSessions, sessionIdleMs: options.sessionIdleMs }
+  const common = { server, heads, newId, modernTurns, limits }
   const isDual =
     isStatelessServer(modernTurns, server) === true && isStatelessServer(legacyTurns, server) === false
   // Without a tape, the upstream server decides which eras there are.
@@ -97,7 +101,7 @@ export class ClientSessions {
   readonly #options: ClientSessionsOptions
   readonly #setup: SessionPlayerSetup
   readonly #recordedSessions: readonly SessionFilter[]
-  readonly #setupBySession = new Map<SessionFilter, SessionPlayerSetup>()
+  readonly #setupBySession = new WeakMap<SessionFilter, SessionPlayerSetup>()
   readonly #open = new Map<SessionPlayer, UpstreamServer | undefined>()
   readonly #closingUpstreams = new Set<Promise<void>>()
   readonly #afterClientReads = clientPause(new SystemClock())

@@ -10,9 +10,13 @@ import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.t
 import type { SessionPlayer } from '../player/session-player.ts'
 import { methodNotAllowed, readPostedMessage, sendHttpError, type PostedMessage } from './post-exchange.ts'
 import type { ClientSessions, ServedRecording } from './served-recording.ts'
+import { SessionTable } from './session-table.ts'
 import { sseEventText, SseWriter } from './sse-writer.ts'
 
 interface SseClient {
+  /** The session lasts as long as its stream. */
+  readonly isBusy: true
+  readonly end: () => void
   readonly player: SessionPlayer
   readonly writer: SseWriter
   readonly channel: ReplyChannel
@@ -24,10 +28,11 @@ export class SseEndpoint {
   readonly #newId: () => string
   readonly #messagesPath: string
   readonly #parser = new MessageParser()
-  readonly #clients = new Map<string, SseClient>()
+  readonly #clients: SessionTable<SseClient>
 
-  constructor({ main, newId }: ServedRecording, messagesPath: string) {
+  constructor({ main, newId, limits }: ServedRecording, messagesPath: string) {
     this.#sessions = main
+    this.#clients = new SessionTable(limits)
     this.#newId = newId
     this.#messagesPath = messagesPath
   }
@@ -46,7 +51,7 @@ export class SseEndpoint {
   }
 
   close(): void {
-    for (const { writer } of this.#clients.values()) writer.end()
+    this.#clients.close()
   }
 
   #open(res: ServedResponse): void {
@@ -55,17 +60,18 @@ export class SseEndpoint {
     const send = (text: string): void => writer.write(sseEventText(text))
     const player = this.#sessions.openNextSession(send)
     const channel = { ...singleReplyChannel(send), breakOff: () => writer.end() }
-    this.#clients.set(id, { player, writer, channel })
-    res.on('close', () => {
-      this.#clients.delete(id)
+    const end = (): void => {
+      writer.end()
       this.#sessions.closeSession(player)
-    })
+    }
+    this.#clients.add(id, { player, writer, channel, isBusy: true, end })
+    res.on('close', () => this.#clients.end(id))
     writer.write(sseEventText(`${this.#messagesPath}?sessionId=${id}`, { event: 'endpoint' }))
     player.start()
   }
 
   async #post({ req, res, text, message }: PostedMessage): Promise<void> {
-    const client = this.#clients.get(sessionIdOf(req))
+    const client = this.#clients.use(sessionIdOf(req))
     if (client === undefined) return sendHttpError(res, NOT_FOUND)
     if (message.kind === 'invalid')
       return sendHttpError(res, { status: 400, code: INVALID_REQUEST, message: message.why })

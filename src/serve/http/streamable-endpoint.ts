@@ -23,9 +23,9 @@ export class StreamableEndpoint {
   readonly #parser = new MessageParser()
 
   constructor(recording: ServedRecording) {
-    const { legacy, modern, heads, modernTurns } = recording
+    const { legacy, modern } = recording
     this.#legacy = legacy && new LegacyEndpoint(legacy, recording)
-    this.#modern = modern && new ModernEndpoint(modern, heads, modernTurns)
+    this.#modern = modern && new ModernEndpoint(modern, recording)
   }
 
   readonly handle: ServedHandler = (req, res) => {

@@ -154,6 +154,7 @@ export class SessionPlayer {
       notes: [...notes, ...this.#playback.missingClientActions()],
       ...(faults.length > 0 && { faults: [...faults] }),
       ...(wentLive.length > 0 && { wentLive: [...wentLive] }),
+      ...this.#log.unlisted(),
     }
   }
 
