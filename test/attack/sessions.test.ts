@@ -9,6 +9,16 @@ const COUNT = callOf(1, 'count', {})
 const TAPE = tapeOf(...HANDSHAKE, ...call(1, 'count', {}, 'one'))
 const STREAM = { Accept: 'text/event-stream' }
 
+const modern = (name: string): object => ({
+  jsonrpc: '2.0',
+  ...COUNT,
+  params: {
+    name: 'count',
+    arguments: {},
+    _meta: { ...ENVELOPE, 'io.modelcontextprotocol/clientInfo': { name, version: '1' } },
+  },
+})
+
 test('the session that was unused for the longest time makes room for a new one, and its client can start again', async () => {
   const { url } = await serving({ tape: TAPE, maxSessions: 2 })
   const first = await begin(url)
@@ -48,15 +58,6 @@ test('the stream that was unused for the longest time ends when there are too ma
 })
 
 test('a client without sessions that was forgotten starts again with an unused tape', async () => {
-  const modern = (name: string): object => ({
-    jsonrpc: '2.0',
-    ...COUNT,
-    params: {
-      name: 'count',
-      arguments: {},
-      _meta: { ...ENVELOPE, 'io.modelcontextprotocol/clientInfo': { name, version: '1' } },
-    },
-  })
   const answer = { jsonrpc: '2.0', id: 1, result: { content: [], resultType: 'complete' } }
   const { url, drift } = await serving({ tape: tapeOf(client(modern('a')), server(answer)), maxSessions: 1 })
   const headers = {
