@@ -25,7 +25,7 @@ export async function killRecorder({ rounds }) {
 async function killOnce(echo) {
   const tape = join(scratch, 'kill.tape.jsonl')
   rmSync(tape, { force: true })
-  const child = spawn(process.execPath, [reelay, 'record', '-q', '-o', tape, '--', echo], {
+  const child = spawn(process.execPath, [reelay, 'record', '-q', '--numbered', '-o', tape, '--', echo], {
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const send = (id) =>

@@ -40,7 +40,16 @@ await once(server.listen(0, '127.0.0.1'), 'listening')
 const tape = join(scratch, 'long.tape.jsonl')
 const recorder = spawn(
   process.execPath,
-  [reelay, 'record', '-q', '-o', tape, '--url', `http://127.0.0.1:${server.address().port}/mcp`],
+  [
+    reelay,
+    'record',
+    '-q',
+    '--numbered',
+    '-o',
+    tape,
+    '--url',
+    `http://127.0.0.1:${server.address().port}/mcp`,
+  ],
   { stdio: ['ignore', 'ignore', 'pipe'] },
 )
 const [line] = await once(recorder.stderr, 'data')

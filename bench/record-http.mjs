@@ -64,7 +64,7 @@ async function start(started, args) {
 
 async function startReelay(started, origin) {
   const tape = join(scratch, 'http.tape.jsonl')
-  const child = spawn(node, [reelay, 'record', '-q', '-o', tape, '--url', `${origin}/mcp`], {
+  const child = spawn(node, [reelay, 'record', '-q', '--numbered', '-o', tape, '--url', `${origin}/mcp`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   started.push(child)

@@ -15,8 +15,8 @@ export async function recordStdio({ rounds }) {
   const variants = {
     direct: [echo],
     tee: [tee, log, echo],
-    reelay: [process.execPath, reelay, 'record', '-q', '--no-redact', '-o', log, '--', echo],
-    redacting: [process.execPath, reelay, 'record', '-q', '-o', log, '--', echo],
+    reelay: [process.execPath, reelay, 'record', '-q', '--numbered', '--no-redact', '-o', log, '--', echo],
+    redacting: [process.execPath, reelay, 'record', '-q', '--numbered', '-o', log, '--', echo],
   }
   const pipe = { pipe: [process.execPath, join(here, 'stdio', 'pipe.mjs'), echo] }
   const driveAll = (commands, pin, ...args) =>

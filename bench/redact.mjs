@@ -12,7 +12,7 @@ const MIDDLE = { size: 10_000, label: '10 KB', calls: 4000, warm: 2000, piped: 1
 export async function redact({ rounds }) {
   const [driver, echo] = ['driver', 'echo'].map(compile)
   const log = join(scratch, 'redact.tape.jsonl')
-  const record = [process.execPath, reelay, 'record', '-q', '-o', log]
+  const record = [process.execPath, reelay, 'record', '-q', '--numbered', '-o', log]
   const variants = { plain: [...record, '--no-redact', '--', echo], redacted: [...record, '--', echo] }
   const drive = (...args) =>
     interleave(rounds, variants, (command) => {

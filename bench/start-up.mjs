@@ -36,7 +36,7 @@ let tapes = 0
 /** A tape of its own each time, as a client's sessions have by default. */
 function recorded(command) {
   const tape = join(scratch, `start-${++tapes}.tape.jsonl`)
-  return [process.execPath, reelay, 'record', '-q', '-o', tape, '--', ...command]
+  return [process.execPath, reelay, 'record', '-q', '--numbered', '-o', tape, '--', ...command]
 }
 
 function timeOne({ command, until }) {

@@ -9,7 +9,7 @@ export const main = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.j
 
 /** Starts `reelay record --url`; `url` is where the client goes, `stop` ends the tape. */
 export async function startRecorder({ url, tape }) {
-  const child = start([process.execPath, main, 'record', '--url', url, '-o', tape, '-q'], {
+  const child = start([process.execPath, main, 'record', '--numbered', '--url', url, '-o', tape, '-q'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const [, address] = await firstMatch(child, child.stderr, /give this URL to the client: (\S+)/)
@@ -19,12 +19,12 @@ export async function startRecorder({ url, tape }) {
 
 /** What to put before the command of a server that is to be recorded over stdio. */
 export function recording(tape) {
-  return [process.execPath, main, 'record', '-q', '-o', tape, '--']
+  return [process.execPath, main, 'record', '-q', '--numbered', '-o', tape, '--']
 }
 
 /** What to put before the command of a client that is to be recorded with `reelay record --forward`. */
 export function forwarding(tape) {
-  return [process.execPath, main, 'record', '--forward', '-q', '-o', tape, '--']
+  return [process.execPath, main, 'record', '--numbered', '--forward', '-q', '-o', tape, '--']
 }
 
 /** Makes the local CA with which a forward proxy looks into HTTPS. */

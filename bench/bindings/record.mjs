@@ -22,7 +22,17 @@ for (const [name, { session, command }] of Object.entries(SUBJECTS)) {
     rmSync(process.env.MEMORY_FILE_PATH, { force: true })
     const tape = join(OUT, `${name}-${run}.tape.jsonl`)
     rmSync(tape, { force: true })
-    const recorder = ['node', 'dist/cli/main.js', 'record', '-q', '-o', tape, '--', ...command(run)]
+    const recorder = [
+      'node',
+      'dist/cli/main.js',
+      'record',
+      '-q',
+      '--numbered',
+      '-o',
+      tape,
+      '--',
+      ...command(run),
+    ]
     const labels = await runSession(recorder, session)
     const lines = labels.map((label) => JSON.stringify(label)).join(',\n')
     if (run === 'a') writeFileSync(join(OUT, `${name}.labels.json`), `[\n${lines}\n]\n`)

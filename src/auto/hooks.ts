@@ -2,12 +2,16 @@ import childProcess from 'node:child_process'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import { parseJson, isObject } from '../json/parse.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
+import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
 
 /** Called for the MCP servers of a program: those that it starts, and those that it reaches over HTTP. */
 export interface ServerHooks {
   readonly onStart: SpawnInterceptor
   readonly onFetch: FetchInterceptor
+  /** Called for an MCP server whose client is not recognised, so that its connection stays live. */
+  readonly onUnseen?: (server: string) => void
 }
 
 /** A server that an SDK is about to start. */
@@ -27,18 +31,42 @@ type Spawn = (command: string, ...rest: readonly unknown[]) => ChildProcess
  * Replaces `child_process.spawn`, which both SDKs and the AI SDK use to start a server, from ES modules and from CommonJS. Only
  * calls from their stdio transport are intercepted; every other child process starts normally.
  */
-export function hookSpawn(onStart: SpawnInterceptor): void {
+export function hookSpawn({ onStart, onUnseen }: ServerHooks): void {
   const original = childProcess.spawn as unknown as Spawn
   const spawn: Spawn = (command, ...rest) => {
     const plain = (): ChildProcess => original(command, ...rest)
     const [args, options] = rest
-    if (!Array.isArray(args) || !hasPipes(options) || !isSdkSpawn(callerStack(spawn))) return plain()
+    if (!Array.isArray(args) || !hasPipes(options)) return plain()
+    if (!isSdkSpawn(callerStack(spawn))) {
+      const child = plain()
+      if (onUnseen !== undefined) onHandshake(child, () => onUnseen([command, ...args.map(String)].join(' ')))
+      return child
+    }
     const run = (env: NodeJS.ProcessEnv | undefined): ChildProcess =>
       original(command, args, { ...options, env })
     return onStart({ command: [command, ...args.map(String)], options, run }) ?? plain()
   }
   Object.assign(childProcess, { spawn })
   syncBuiltinESMExports()
+}
+
+/** Calls back if the first message to a child process opens an MCP session. */
+function onHandshake({ stdin }: ChildProcess, found: () => void): void {
+  if (stdin === null) return
+  const original = { write: stdin.write.bind(stdin), end: stdin.end.bind(stdin) }
+  const first = (name: 'write' | 'end') => {
+    return (...args: readonly unknown[]): unknown => {
+      Object.assign(stdin, original)
+      if (isHandshake(String(args[0]))) found()
+      return Reflect.apply(original[name], stdin, args)
+    }
+  }
+  Object.assign(stdin, { write: first('write'), end: first('end') })
+}
+
+function isHandshake(text: string): boolean {
+  const value = parseJson(text.split('\n', 1)[0] ?? '')
+  return isObject(value) && value['jsonrpc'] === '2.0' && isOpeningMethod(String(value['method']))
 }
 
 /** Stdin and stdout of an MCP server are pipes. */
@@ -62,7 +90,7 @@ type FetchInterceptor = (endpoint: FetchedEndpoint) => AnyFetch
  * Replaces the global `fetch`, which the HTTP transports of both SDKs call. Only requests to MCP servers are intercepted; every
  * other fetch of the program, including those for tokens, is unchanged.
  */
-export function hookFetch(onFetch: FetchInterceptor): void {
+export function hookFetch({ onFetch, onUnseen }: ServerHooks): void {
   const original = globalThis.fetch
   const servers = new Map<string, AnyFetch>()
   const fetchOf = (url: URL, isMessage: boolean): AnyFetch => {
@@ -76,9 +104,10 @@ export function hookFetch(onFetch: FetchInterceptor): void {
   const fetch = (...[input, init]: Parameters<typeof original>): Promise<Response> => {
     if (input instanceof Request || !URL.canParse(String(input))) return original(input, init)
     const kind = classifyFetch(init, isSdkFetch(callerStack(fetch)))
-    return kind === 'other'
-      ? original(input, init)
-      : fetchOf(new URL(input), kind === 'sse message')(input, init)
+    if (kind !== 'other') return fetchOf(new URL(input), kind === 'sse message')(input, init)
+    if (onUnseen !== undefined && typeof init?.body === 'string' && isHandshake(init.body))
+      onUnseen(createThrowawayRedactor().url(String(input)))
+    return original(input, init)
   }
   Object.assign(globalThis, { fetch })
 }

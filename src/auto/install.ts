@@ -11,10 +11,9 @@ export function install(env: NodeJS.ProcessEnv): void {
   try {
     const switches = readSwitches(env)
     if (switches.kind === 'off') return
-    const { onStart, onFetch } =
-      switches.kind === 'record' ? recordServers(switches) : replayServers(switches)
-    hookSpawn(onStart)
-    hookFetch(onFetch)
+    const hooks = switches.kind === 'record' ? recordServers(switches) : replayServers(switches)
+    hookSpawn(hooks)
+    hookFetch(hooks)
   } catch (error) {
     exitWithError(error)
   }

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import type { ServerHooks } from './hooks.ts'
 import {
@@ -13,16 +14,25 @@ import {
   type ServerOnTape,
 } from './server-lookup.ts'
 import { ReelayError } from '../errors.ts'
+import type { Miss } from '../match/miss/miss.ts'
 import { missAsText } from '../match/miss/report.ts'
 import { serverName, serverNameFromUrl } from '../record/tape-header.ts'
-import { formatDrift, hasDrifted, type Drift } from '../serve/drift.ts'
+import {
+  appendReplayReport,
+  formatDrift,
+  hasDrifted,
+  replayedSession,
+  REPORT_VARIABLE,
+  type Drift,
+} from '../serve/drift.ts'
 import { serveFetch } from '../serve/http/serve-fetch.ts'
 import { createServedRecording } from '../serve/http/served-recording.ts'
-import { reportRedactorFor } from '../serve/redaction/report-redactor.ts'
-import { serveCommandLine, type ServeOptions } from '../serve/serve-options.ts'
+import { createThrowawayRedactor, reportRedactorFor } from '../serve/redaction/report-redactor.ts'
+import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/serve-stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
+import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 /** Plays every server of this process from the tape. No process is started, and no socket is opened. */
 export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
@@ -30,7 +40,10 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
   const tapes = new TapeSet(name)
   const names = new ServerNames()
   const starts = new Map<string, number>()
+  const account = new ReplayAccount(process.env[REPORT_VARIABLE])
+  process.once('exit', () => account.close())
   return {
+    onUnseen: (server) => account.addLive(server),
     onStart: ({ command, options }) => {
       const server = names.nameOf(command, serverName(command))
       if (!isMeant(server)) return undefined
@@ -38,8 +51,12 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
       starts.set(server, conn)
       const prepare: RecordedProcessOptions['prepare'] = async () => {
         const part = nthConnection(await tapes.findServer(queryForCommand(command)), conn)
-        return async (streams) =>
-          reportDrift(part, await serveStdio({ ...serveOptions(part, name), ...streams }))
+        return async (streams) => {
+          let report: (() => void) | undefined
+          const onStart = (drift: () => Drift): void => void (report = account.add(part, drift))
+          await serveStdio({ ...serveOptions(part, name), ...streams, onStart, commandFor: NO_COMMAND })
+          report?.()
+        }
       }
       const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
       return new RecordedProcess({ command, hasStderr, prepare, signal: options.signal }).asChild()
@@ -52,10 +69,10 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
         const recording = createServedRecording({
           options: serveOptions(part, name),
           newId: randomUUID,
-          commandFor: (loosening) => serveCommandLine(name, part.server, loosening),
+          commandFor: NO_COMMAND,
         })
         // A server over HTTP does not know when its last client is gone.
-        process.once('exit', () => reportDrift(part, recording.drift()))
+        account.add(part, () => recording.drift())
         return recording
       })
     },
@@ -63,12 +80,56 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
 }
 
 function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions & ServerOnTape {
-  return { tape, name, server, onMiss: (miss) => printToStderr(missAsText(miss)) }
+  return { tape, name, server, onMiss: printMiss, recordCommand: () => runRecordCommand(name) }
 }
 
-function reportDrift({ tape, server }: ServerOnTape, drift: Drift): void {
-  if (hasDrifted(drift))
-    printToStderr(`reelay: ${server}: ${formatDrift(drift, reportRedactorFor(tape.header))}`)
+function printMiss(miss: Miss): void {
+  printToStderr(missAsText(miss))
+}
+
+/** A program takes no options that make matching less strict, so no miss suggests any. */
+const NO_COMMAND = (): undefined => undefined
+
+/** The command that records this program again. */
+function runRecordCommand(tape: string): string {
+  const program = [basename(process.argv0), ...process.execArgv, ...process.argv.slice(1)]
+  const words = createThrowawayRedactor().command(program).map(quoteShellWord)
+  return `reelay run --record ${quoteTapeArgument(tape)} --overwrite -- ${words.join(' ')}`
+}
+
+/** What the servers of this process were played. `reelay run` reads it from a file when the program has ended. */
+class ReplayAccount {
+  readonly #file: string | undefined
+  readonly #open = new Set<() => void>()
+
+  constructor(file: string | undefined) {
+    this.#file = file
+  }
+
+  /** Adds a session. Returns the function that reports it; at the latest it is reported when the process exits. */
+  add({ tape, server }: ServerOnTape, drift: () => Drift): () => void {
+    const report = (): void => {
+      if (!this.#open.delete(report)) return
+      const found = drift()
+      appendReplayReport(replayedSession(server, found), this.#file)
+      if (hasDrifted(found))
+        printToStderr(`reelay: ${server}: ${formatDrift(found, reportRedactorFor(tape.header))}`)
+    }
+    this.#open.add(report)
+    return report
+  }
+
+  /** Adds a connection that is not replaced, because its client is not recognised. */
+  addLive(server: string): void {
+    appendReplayReport({ live: server }, this.#file)
+    printToStderr(
+      `reelay: ${server} is live, not played: Reelay does not recognise the MCP client that connects to it (docs/reference/run.md)`,
+    )
+  }
+
+  close(): void {
+    for (const report of this.#open) report()
+  }
 }
 
 function tapeNotFound(name: string): ReelayError {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder is loaded, so that both start at the same time.
+import { requireNewTape } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
 import { signalGroup, FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
@@ -21,7 +22,9 @@ function isSingleName(words: readonly string[]): words is readonly [string] {
 }
 
 async function startRecording(args: RecordArgs): Promise<void> {
-  if (args.name !== undefined) resolveTape(args.name) // rejects an invalid name before anything is started
+  // Rejects an invalid name, and a tape that exists, before anything is started.
+  const named = args.output ?? (args.name === undefined ? undefined : resolveTape(args.name))
+  if (named !== undefined && args.ifExists !== 'number') requireNewTape(named, args.ifExists === 'overwrite')
   if (!args.quiet && args.redact !== false) announceRecordingConfig()
   warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)

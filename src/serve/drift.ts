@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { formatPath } from '../json/path.ts'
 import { describeRequest, describeValue } from '../match/describe-request.ts'
@@ -237,4 +238,33 @@ export class DriftLog {
     else this.#unlisted.wentLive++
     this.#options.onLive?.(asked)
   }
+}
+
+/** The file in which a replayed program reports what it was played, a line for each session. Only `reelay run` sets it. */
+export const REPORT_VARIABLE = 'REELAY_REPLAY_REPORT'
+
+/** Appends a line to the report that `reelay run` reads, if the file of the report is known. */
+export function appendReplayReport(
+  line: ReplayedSession | LiveConnection,
+  file: string | undefined = process.env[REPORT_VARIABLE],
+): void {
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`)
+}
+
+/** A session as a line of the report. */
+export function replayedSession(server: string, { answered, misses, leftOver }: Drift): ReplayedSession {
+  return { server, answered, misses: misses.length, leftOver: leftOver.length }
+}
+
+/** A session that was played. */
+export interface ReplayedSession {
+  readonly server: string
+  readonly answered: number
+  readonly misses: number
+  readonly leftOver: number
+}
+
+/** A connection that was not played, because the MCP client of the program was not recognised. */
+export interface LiveConnection {
+  readonly live: string
 }

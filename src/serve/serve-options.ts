@@ -31,6 +31,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly flags?: readonly string[]
   /** Match settings with the lowest priority, after the options and the rules stored beside the tape. */
   readonly settings?: MatchSettings
+  /** The command that records the session again, for reports of misses. The default is `reelay record` with the recorded command. */
+  readonly recordCommand?: () => string | undefined
   /** Secrets of the live client that the redaction rules and the environment do not show. The tape has placeholders for them. */
   readonly secrets?: readonly string[]
   /** The time for comparing dates and for HTTP `Date` headers. The default is the system time. */
@@ -49,7 +51,7 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
 /** Checks the options and returns the setup of a session. `commandFor` formats the command that would accept a miss. */
 export function sessionPlayerOptions(
   options: ServeOptions,
-  commandFor: (loosening: SuggestedMatchOptions) => string,
+  commandFor: (loosening: SuggestedMatchOptions) => string | undefined,
   { repeatsLists = true }: { readonly repeatsLists?: boolean } = {},
 ): SessionPlayerSetup {
   const { tape, name, server, now, order, onClientAnswer, seed, clock, onMiss, onNote, onLive } = options
@@ -66,7 +68,7 @@ export function sessionPlayerOptions(
       repeatsLists,
       commandFor,
       redaction: createClientRedaction(tape.header, { values: options.secrets }),
-      recordCommand: once(() => recordCommandLine(redactedServerInfo(tape, played))),
+      recordCommand: options.recordCommand ?? once(() => recordCommandLine(redactedServerInfo(tape, played))),
       ...(now && { now }),
     }),
     overrides: parseOverrides({ overrides: options.overrides ?? [] }),

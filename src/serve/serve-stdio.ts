@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { type Readable, type Writable, addAbortSignal } from 'node:stream'
 import { type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
+import type { SuggestedMatchOptions } from '../match/options.ts'
 import type { Drift } from './drift.ts'
 import { withHttpFrames } from './playable-tape.ts'
 import { clientPause, SystemClock } from './player/clock.ts'
@@ -17,6 +18,10 @@ export interface ServeStdioOptions extends Omit<ServeOptions, 'clock'> {
   readonly signal?: AbortSignal
   /** Answers requests that the tape cannot answer. */
   readonly upstream?: UpstreamServer
+  /** Called once with a function that returns the drift so far. */
+  readonly onStart?: (drift: () => Drift) => void
+  /** Formats the command that would accept a miss. By default that is `reelay serve`. */
+  readonly commandFor?: (loosening: SuggestedMatchOptions) => string | undefined
 }
 
 /** Serves a tape on a pair of streams. Resolves when the input has ended and all responses are written. */
@@ -25,6 +30,8 @@ export async function serveStdio({
   output,
   signal,
   upstream,
+  onStart,
+  commandFor,
   ...given
 }: ServeStdioOptions): Promise<Drift> {
   const options = { ...given, tape: await withHttpFrames(given.tape) }
@@ -32,11 +39,14 @@ export async function serveStdio({
   const clock = new SystemClock()
   const gone = new AbortController()
   const player = new SessionPlayer({
-    ...sessionPlayerOptions({ ...options, clock }, (loosening) =>
-      [
-        serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
-        ...(options.flags ?? []),
-      ].join(' '),
+    ...sessionPlayerOptions(
+      { ...options, clock },
+      commandFor ??
+        ((loosening) =>
+          [
+            serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
+            ...(options.flags ?? []),
+          ].join(' ')),
     ),
     upstream,
     faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
@@ -48,6 +58,7 @@ export async function serveStdio({
   const stop = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal])
   stop.addEventListener('abort', () => clock.stop())
   player.start()
+  onStart?.(() => player.drift())
   for await (const lines of readInputLines(input, stop)) {
     for (const line of lines) {
       if (!gone.signal.aborted) handleLine(player, line)

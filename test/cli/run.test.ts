@@ -30,7 +30,7 @@ test('the filter of the command line reaches the program', async () => {
   const { code, stderr } = await run(home, ['--record', 'demo', '--server', 'another', '--', ...PROGRAM])
   expect(code).toBe(0)
   expect(readdirSync(home)).toEqual([])
-  expect(stderr).toMatch(/^reelay: nothing was recorded: .* \(docs\/reference\/run\.md\)$/m)
+  expect(stderr).toMatch(/^reelay: nothing was recorded: .* a server that --server another selects$/m)
 })
 
 test('switches from outside give way, and options that Node was given stay', async () => {
@@ -43,6 +43,75 @@ test('switches from outside give way, and options that Node was given stay', asy
     ['REELAY_RECORD', join(home, 'tapes', 'demo.tape.jsonl')],
     ['REELAY_RECORD_SERVER', 's'],
   ])
+})
+
+test('a replay that plays nothing fails, and says why and what to do', async () => {
+  const home = temporaryFolder()
+  await run(home, ['--record', 'demo', '--', ...PROGRAM])
+  const idle = await run(home, ['--replay', 'demo', ...print('1')])
+  expect(idle).toMatchObject({ code: 1, stdout: '1\n' })
+  expect(idle.stderr).toMatch(
+    /^reelay: nothing was played from demo: no Node program .*\n {2}hint: .*reelay serve demo/,
+  )
+  const ignored = await run(home, ['--replay', 'demo', '--on-drift', 'ignore', ...print('1')])
+  expect(ignored).toEqual({ code: 0, stdout: '1\n', stderr: '' })
+})
+
+test('a replay that drifts fails in CI and with --on-drift fail, and its fixes are for run', async () => {
+  const home = temporaryFolder()
+  await run(home, ['--record', 'demo', '--', ...PROGRAM])
+  const other = [...PROGRAM.slice(0, 2), JSON.stringify([weatherIn('Bergen')]), '--catch']
+  const noted = await run(home, ['--replay', 'demo', '--', ...other], { CI: '' })
+  expect(noted.code).toBe(0)
+  expect(noted.stderr).toContain('1 miss, 1 left over')
+  expect(noted.stderr).toMatch(/record a new tape +reelay run --record \S+ --overwrite -- node /)
+  expect(noted.stderr).not.toContain('reelay serve')
+  expect((await run(home, ['--replay', 'demo', '--', ...other], { CI: 'true' })).code).toBe(1)
+  const failed = await run(home, ['--replay', 'demo', '--on-drift', 'fail', '--', ...other], { CI: '' })
+  expect(failed.code).toBe(1)
+})
+
+test('a connection of a client that is not recognised stays live, which is said and fails the replay', async () => {
+  const home = temporaryFolder()
+  await run(home, ['--record', 'demo', '--', ...PROGRAM])
+  const client = `
+    const child = require('node:child_process').spawn(${JSON.stringify(NODE)}, ${JSON.stringify(WEATHER.slice(1))}, { stdio: ['pipe', 'pipe', 'inherit'] })
+    child.stdin.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }) + '\\n')`
+  const live = await run(home, ['--replay', 'demo', '--', NODE, '-e', client])
+  expect(live.code).toBe(1)
+  expect(live.stderr).toMatch(/server\.mjs is live, not played: /)
+})
+
+test.skipIf(process.platform === 'win32')(
+  'a program that is not Node is played the servers that it starts by the recorded command',
+  async () => {
+    const home = temporaryFolder()
+    const tape = join(home, 'sh.tape.jsonl')
+    const call = `'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{"city":"Oslo"}}}\\n'`
+    const [, script] = WEATHER
+    const ask = (server: string): string[] => ['/bin/sh', '-c', `printf ${call} | ${server}`]
+    const live = await ended(ask(`${NODE} ${REELAY} record -q -o ${tape} -- node ${script}`), {})
+    expect(live.stdout).toContain('Oslo (ticket ')
+    const played = await run(home, ['--replay', tape, '--', ...ask(`node ${script}`)])
+    expect(played).toMatchObject({ code: 0, stdout: live.stdout })
+    const other = await run(home, ['--replay', tape, '--', ...ask(`node ${script} --other`)])
+    expect(other.code).toBe(1)
+    expect(other.stderr).toContain('nothing was played from')
+  },
+)
+
+test('a tape that exists is not recorded again unless --overwrite says so', async () => {
+  const home = temporaryFolder()
+  const first = await run(home, ['--record', 'demo', '--', ...PROGRAM])
+  const refused = await run(home, ['--record', 'demo', '--', ...PROGRAM])
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
+  expect(refused.stderr).toMatch(/demo\.tape\.jsonl exists\n {2}hint: to replace it, use --overwrite/)
+  const second = await run(home, ['--record', 'demo', '--overwrite', '--', ...PROGRAM])
+  expect(second.code).toBe(0)
+  expect(readdirSync(join(home, 'tapes'))).toEqual(['demo.tape.jsonl'])
+  const played = await run(home, ['--replay', 'demo', '--', ...PROGRAM])
+  expect(played.stdout).toBe(second.stdout)
+  expect(played.stdout).not.toBe(first.stdout)
 })
 
 test('the exit code is that of the command', async () => {

@@ -52,5 +52,5 @@ test.each([
 )
 
 function bridge(url: string, tape: string): readonly string[] {
-  return [process.execPath, REELAY, 'record', '--bridge', '--url', url, '-o', tape]
+  return [process.execPath, REELAY, 'record', '--numbered', '--bridge', '--url', url, '-o', tape]
 }

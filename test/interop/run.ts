@@ -65,7 +65,7 @@ export function judge(session: SdkSession, results: Results): Judged {
 }
 
 export function recorded(tape: string, server: readonly string[]): readonly string[] {
-  return [process.execPath, REELAY, 'record', '-o', tape, '--', ...server]
+  return [process.execPath, REELAY, 'record', '--numbered', '-o', tape, '--', ...server]
 }
 
 /** A server that would start a process or open a socket ends with exit code 99. */

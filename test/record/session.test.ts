@@ -121,11 +121,16 @@ test('the name of a server cannot change the folder of its tape', async () => {
   expect(readdirSync(join(home, 'tapes'))).toEqual([expect.stringMatching(/^evil-\d{8}-\d{6}\.tape\.jsonl$/)])
 })
 
-test('recorders that start at the same time with the same name each create their own tape', async () => {
+test('recorders that start at the same time with the same name and --numbered each create their own tape', async () => {
   const home = temporaryFolder()
   const env = { ...process.env, REELAY_HOME: home }
   const runs = Array.from({ length: 4 }, () =>
-    start([process.execPath, REELAY, 'record', 'same', '--', ...fixtureServer('tell-surroundings')], { env }),
+    start(
+      [process.execPath, REELAY, 'record', '--numbered', 'same', '--', ...fixtureServer('tell-surroundings')],
+      {
+        env,
+      },
+    ),
   )
   await Promise.all(runs.map(({ exited }) => exited))
   const tapes = readdirSync(join(home, 'tapes')).map((name) => join(home, 'tapes', name))
@@ -139,13 +144,54 @@ test('recorders that start at the same time with the same name each create their
   expect(new Set(pids).size).toBe(4)
 })
 
-test('an existing file is never overwritten', async () => {
-  const file = join(temporaryFolder(), 'mine.jsonl')
+const idOf = (path: string): unknown => linesOf(path)[0]?.['id']
+
+test('an existing tape is refused before the server starts, replaced by --overwrite, and kept by --numbered', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'mine.jsonl')
+  const recordTo = async (...flags: string[]): Promise<readonly [code: number | null, stderr: string]> => {
+    const command = ['record', '-o', file, ...flags, '--', ...fixtureServer('tell-surroundings')]
+    const run = start([process.execPath, REELAY, ...command])
+    const { code } = await run.exited
+    return [code, run.stderr()]
+  }
+  await recordTo()
+  const first = idOf(file)
+  expect(await recordTo()).toEqual([
+    2,
+    expect.stringMatching(/^reelay: USAGE the tape .* exists\n {2}hint: .*--overwrite/),
+  ])
+  expect([idOf(file), readdirSync(folder)]).toEqual([first, ['mine.jsonl']])
+  expect((await recordTo('--numbered'))[0]).toBe(0)
+  expect(readdirSync(folder)).toEqual(['mine-2.jsonl', 'mine.jsonl'])
+  expect((await recordTo('--overwrite'))[0]).toBe(0)
+  expect(readdirSync(folder)).toEqual(['mine.jsonl'])
+  expect(idOf(file)).not.toBe(first)
   writeFileSync(file, 'precious')
-  await start([process.execPath, REELAY, 'record', '-o', file, '--', ...fixtureServer('tell-surroundings')])
-    .exited
+  expect(await recordTo('--overwrite')).toEqual([
+    2,
+    expect.stringContaining('is not a tape, so it is not overwritten'),
+  ])
   expect(readFileSync(file, 'utf8')).toBe('precious')
-  expect(linesOf(file.replace('.jsonl', '-2.jsonl')).length).toBeGreaterThan(2)
+})
+
+test('options may follow the name of the tape', async () => {
+  const home = temporaryFolder()
+  const env = { ...process.env, REELAY_HOME: home }
+  const words = [
+    'record',
+    'sess',
+    '--server',
+    'x',
+    '--note=a note',
+    '-q',
+    '--',
+    ...fixtureServer('tell-surroundings'),
+  ]
+  const run = start([process.execPath, REELAY, ...words], { env })
+  expect((await run.exited).code).toBe(0)
+  const [header] = linesOf(join(home, 'tapes', 'sess.tape.jsonl'))
+  expect(header).toMatchObject({ servers: { x: {} }, note: 'a note' })
 })
 
 test('the session continues if the tape path is a folder', async () => {
@@ -249,9 +295,11 @@ test.each([
   ],
   [['record', '-o', 'f', 'name', '--', 'x'], 'the tape has both a file, f, and a name, name'],
   [
-    ['record', 'name', '-q', '--', 'x'],
-    '"name -q -- x" can be read in two ways: name as the name of the tape, or as the server command',
+    ['record', 'name', '-q', 'y', '--', 'x'],
+    '"name -q y -- x" can be read in two ways: name as the name of the tape, or as the server command',
   ],
+  [['record', '../x', '--', 'x'], '"../x" is a path, not the name of a tape'],
+  [['record', 'a/b', '--url', 'http://127.0.0.1:1/mcp'], '"a/b" is a path, not the name of a tape'],
   [['record', '.hidden', '--', 'x'], /\.hidden/],
   [['nonsense'], "unknown command 'nonsense'"],
   [['serve'], 'no tape is given, and the project config lists none'],

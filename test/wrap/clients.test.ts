@@ -20,7 +20,7 @@ const SAMPLES = [
 ]
 
 const WRAPPED =
-  /"\/opt\/node\/bin\/node"[^]*"\/opt\/reelay\/dist\/cli\/main\.js", "record", "--server", "linear", "[^"]*\/linear-[a-z-]*\.tape\.jsonl", "--", "npx", "-y", "@acme\/linear-mcp"/
+  /"\/opt\/node\/bin\/node"[^]*"\/opt\/reelay\/dist\/cli\/main\.js", "record", "--numbered", "--server", "linear", "[^"]*\/linear-[a-z-]*\.tape\.jsonl", "--", "npx", "-y", "@acme\/linear-mcp"/
 
 test.each(SAMPLES)(
   'the config of $client is wrapped where it is and restored byte for byte',

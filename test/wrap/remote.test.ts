@@ -53,6 +53,7 @@ test.each(CASES)(
     const words = [
       RECORDER.program,
       'record',
+      '--numbered',
       '--bridge',
       '--server',
       'notion',
@@ -140,7 +141,7 @@ test('headers of an entry that has an env go there, before what stands in it', (
   desk.write(CURSOR, before)
   desk.wrap(['notion'])
   expect(desk.read(CURSOR)).toBe(`{ "mcpServers": { "notion": {
-    "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "Authorization=REELAY_HEADER_1", "--header-env", "X-Key=REELAY_HEADER_2", "${folder}/reelay/tapes/notion-cursor.tape.jsonl"], // where
+    "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--numbered", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "Authorization=REELAY_HEADER_1", "--header-env", "X-Key=REELAY_HEADER_2", "${folder}/reelay/tapes/notion-cursor.tape.jsonl"], // where
     "env": { "REELAY_HEADER_1": "Bearer \${env:KEY}", "REELAY_HEADER_2": "k", "A": "b" } // mine
   } } }`)
   expect(desk.unwrap(['notion']).outcomes).toMatchObject([{ exact: true }])
@@ -165,7 +166,7 @@ command = "x"
   desk.wrap(['notion'])
   expect(desk.read(CODEX)).toBe(`[mcp_servers.notion]
 command = "/opt/node/bin/node"
-args = ["/opt/reelay/dist/cli/main.js", "record", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "X-A=REELAY_HEADER_1", "--header-env", "X-Key=KEY?", "--header-env", "X-Token=TOKEN?", "--header", "Authorization: Bearer \${env.TOKEN}", "${folder}/reelay/tapes/notion-codex.tape.jsonl"]
+args = ["/opt/reelay/dist/cli/main.js", "record", "--numbered", "--bridge", "--server", "notion", "--url", "${URL}", "--header-env", "X-A=REELAY_HEADER_1", "--header-env", "X-Key=KEY?", "--header-env", "X-Token=TOKEN?", "--header", "Authorization: Bearer \${env.TOKEN}", "${folder}/reelay/tapes/notion-codex.tape.jsonl"]
 env_vars = ["TOKEN", "KEY"] # where
 env = { REELAY_HEADER_1 = "a" }
 tool_timeout_sec = 5

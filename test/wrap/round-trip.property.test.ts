@@ -63,8 +63,8 @@ describe.each(LANGUAGES)('$language', ({ format, root, configs, file }) => {
         for (const { name, words: old } of servers) {
           const [node, program, ...rest] = words.get(name) ?? []
           expect({ node, program }).toEqual(RECORDER)
-          expect(rest.slice(0, 3)).toEqual(['record', '--server', name])
-          expect(rest.slice(5)).toEqual(old)
+          expect(rest.slice(0, 4)).toEqual(['record', '--numbered', '--server', name])
+          expect(rest.slice(6)).toEqual(old)
         }
       }),
       RUNS,

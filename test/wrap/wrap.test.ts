@@ -57,8 +57,8 @@ test('a dry run shows the diff and writes nothing at all', () => {
        "mcpServers": {
     -    "linear": { "command": "npx", "args": ["-y", "@acme/linear-mcp"] },
     -    "files": { "command": "files-mcp" },
-    +    "linear": { "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--server", "linear", "<folder>/reelay/tapes/linear-cursor.tape.jsonl", "--", "npx", "-y", "@acme/linear-mcp"] },
-    +    "files": { "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--server", "files", "<folder>/reelay/tapes/files-cursor.tape.jsonl", "--", "files-mcp"] },
+    +    "linear": { "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--numbered", "--server", "linear", "<folder>/reelay/tapes/linear-cursor.tape.jsonl", "--", "npx", "-y", "@acme/linear-mcp"] },
+    +    "files": { "command": "/opt/node/bin/node", "args": ["/opt/reelay/dist/cli/main.js", "record", "--numbered", "--server", "files", "<folder>/reelay/tapes/files-cursor.tape.jsonl", "--", "files-mcp"] },
        },
      }"
   `)

@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
+import { isTapePath } from '../../store/home.ts'
 import { DEFAULT_MAX_LINE_BYTES, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
 import type { RecordingLimits, RecordingRules } from '../../record/tape-log.ts'
 import type { RedactOption } from '../../record/redaction.ts'
@@ -29,10 +30,12 @@ import {
   switchOn,
   textValue,
 } from './option-types.ts'
-import { LABEL_OPTIONS, readLabels, vaultOption, type LabelFlags } from './shared-options.ts'
+import { LABEL_OPTIONS, overwriteOption, readLabels, vaultOption, type LabelFlags } from './shared-options.ts'
 
 interface RecordFlags extends LabelFlags {
   readonly output?: string
+  readonly overwrite?: true
+  readonly numbered?: true
   readonly url?: string
   readonly urlEnv?: string
   readonly bridge?: true
@@ -123,7 +126,14 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     output: option(
       '-o, --output',
       fileValue,
-      'Write the tape to this file; an existing file is never overwritten',
+      'Write the tape to this file; if it exists, --overwrite or --numbered is needed',
+    ),
+    overwrite: overwriteOption,
+    numbered: option(
+      '--numbered',
+      switchOn,
+      'Add a number to the name if the tape exists, e.g. for a client that starts the server again and again',
+      { conflicts: ['overwrite'] },
     ),
     server: option('--server <name>', textValue, 'Name the server on the tape', {
       default: 'from the command or the URL',
@@ -206,6 +216,8 @@ export interface RecordForwardArgs extends RecordTapeArgs {
 export interface RecordTapeArgs {
   readonly name: string | undefined
   readonly output: string | undefined
+  /** What happens if the tape exists: the command is refused, the tape is replaced, or the name gets a number. */
+  readonly ifExists: 'refuse' | 'overwrite' | 'number'
   readonly server: string | undefined
   readonly labels: TapeLabels
   readonly rules: RecordingRules
@@ -218,8 +230,9 @@ export interface RecordTapeArgs {
 
 /** Reads the words after `reelay record`. Returns `undefined` if help is requested. */
 export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined {
-  const { given, rest, isHelp } = takeOptions(argv, RECORD_OPTIONS, unknownOption)
-  if (isHelp) return undefined
+  const taken = takeOptionsAroundName(argv)
+  if (taken === undefined) return undefined
+  const { given, rest } = taken
   const flags = readOptions<RecordFlags>(RECORD_OPTIONS, given, { command: 'record' })
   const url = flags.url ?? flags.urlEnv
   if (flags.forward) return readForwardArgs(flags, rest)
@@ -228,6 +241,32 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const [program, ...args] = command
   if (program === undefined || program === '') throw noCommand()
   return { kind: 'command', command: [program, ...args], ...readTapeArgs(flags, name) }
+}
+
+/**
+ * Takes the options before the name of the tape, and those between the name and `--`. Returns `undefined` if help is requested.
+ */
+function takeOptionsAroundName(
+  argv: readonly string[],
+): Pick<ReturnType<typeof takeOptions>, 'given' | 'rest'> | undefined {
+  const { given, rest, isHelp } = takeOptions(argv, RECORD_OPTIONS, unknownOption)
+  if (isHelp) return undefined
+  const [name, ...after] = rest
+  if (name === undefined || !startsWithOption(after)) return { given, rest }
+  const more = takeOptions(after, RECORD_OPTIONS, () => ambiguousArguments(rest))
+  const isComplete = more.rest.length === 0 || more.rest[0] === '--'
+  // Without `--`, the words may be a server command with options of its own, unless there is another kind of server.
+  const hasServer = more.rest[0] === '--' || ['url', 'urlEnv', 'forward'].some((each) => more.given[each])
+  if (more.isHelp || !isComplete || !hasServer) throw ambiguousArguments(rest)
+  const merged = Object.entries(more.given).map(([key, values]) => [key, [...(given[key] ?? []), ...values]])
+  return { given: { ...given, ...Object.fromEntries(merged) }, rest: [name, ...more.rest] }
+}
+
+/** Returns true if the words after the name of a tape begin with an option of `record`. Words of a server command do not count. */
+function startsWithOption(words: readonly string[]): boolean {
+  const [flag = ''] = words[0]?.split('=', 1) ?? []
+  const isOption = Object.values(RECORD_OPTIONS).some((row) => hasFlag(row, flag))
+  return isOption && words.some((word) => word === '--' || /^--(url|url-env|forward)(=|$)/.test(word))
 }
 
 function unknownOption(flag: string): ReelayError {
@@ -264,10 +303,7 @@ function readForwardArgs(flags: RecordFlags, rest: readonly string[]): RecordFor
 /** With a URL, only the name of the tape may follow the options. */
 function readTapeName([name, extra]: readonly string[]): string | undefined {
   if (name === '--' || extra !== undefined)
-    throw usageError(
-      'a URL and a server command are both given',
-      'use one of them; options go before the name',
-    )
+    throw usageError('a URL and a server command are both given', 'use one of them')
   return name
 }
 
@@ -277,18 +313,9 @@ function splitNameAndCommand(rest: readonly string[]): {
   command: readonly string[]
 } {
   const [first, second] = rest
-  if (second === '--url' || second?.startsWith('--url=') === true) throw ambiguousArguments(rest)
   if (first === '--') return { name: undefined, command: rest.slice(1) }
   if (second === '--') return { name: first, command: rest.slice(2) }
-  const dashes = rest.indexOf('--')
-  if (dashes > 1 && rest.slice(1, dashes).every(looksLikeRecordOption)) throw ambiguousArguments(rest)
   return { name: undefined, command: rest }
-}
-
-/** Returns true for an option of `record`, and for the value of one. */
-function looksLikeRecordOption(word: string, index: number, words: readonly string[]): boolean {
-  const rows = Object.values(RECORD_OPTIONS)
-  return [word, words[index - 1] ?? ''].some((each) => rows.some((row) => hasFlag(row, each)))
 }
 
 function noCommand(): ReelayError {
@@ -309,9 +336,16 @@ function readTapeArgs(flags: RecordFlags, name: string | undefined): RecordTapeA
   const { output, server, only = [], skip = [], maxLine, cut, pending } = flags
   if (output !== undefined && name !== undefined)
     throw usageError(`the tape has both a file, ${output}, and a name, ${name}`, 'use either -o or a name')
+  // `reelay wrap` writes a path in the place of the name, always together with --numbered.
+  if (name !== undefined && isTapePath(name) && !flags.numbered)
+    throw usageError(
+      `${JSON.stringify(name)} is a path, not the name of a tape`,
+      `for a path, use -o ${name}`,
+    )
   return {
     name,
     output,
+    ifExists: flags.overwrite ? 'overwrite' : flags.numbered ? 'number' : 'refuse',
     server,
     labels: readLabels(flags, process.env),
     rules: {

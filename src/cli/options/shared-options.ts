@@ -51,6 +51,12 @@ export function readLabels(flags: LabelFlags, env: NodeJS.ProcessEnv): TapeLabel
   return pickLabels({ ...ids, ...flags, tags: { ...tags, ...Object.fromEntries(flags.tag ?? []) } })
 }
 
+export const overwriteOption: OptionRow<true> = option(
+  '--overwrite',
+  switchOn,
+  'Replace the tape if it exists',
+)
+
 export const vaultOption: OptionRow<string> = option(
   '--vault',
   fileValue,

@@ -5,13 +5,16 @@ import type { ErrorCode } from '../../errors.ts'
 import { safeName } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import type { TapeCopyResult } from '../../share/share-tape.ts'
+import { removeTapes } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { type VaultSummary, isCommittable, checkVaultPath } from '../../store/vault.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** The path of the tape: the given file or name, or a name with the date. */
-export function recordingPath({ output, name }: RecordTapeArgs, server: string): string {
-  return output ?? resolveTape(name ?? datedName(server, new Date()))
+export function recordingPath({ output, name, ifExists }: RecordTapeArgs, server: string): string {
+  const path = output ?? resolveTape(name ?? datedName(server, new Date()))
+  if (ifExists === 'overwrite') removeTapes(path)
+  return path
 }
 
 function datedName(server: string, now: Date): string {

@@ -36,6 +36,7 @@ import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { rewriteMessages } from '../../store/file/rewrite.ts'
+import { requireNewTape } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
 
@@ -92,6 +93,7 @@ async function replayTape(
   if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)
   const isStepped = options.timing?.kind === 'stepped'
   if (isStepped) requireInteractive(flags)
+  if (flags.record !== undefined) requireNewTape(resolveTape(flags.record))
   const given = readSecretValues(flags)
   const { target, closeTape } = recordTarget(readReplayTarget(command, flags), {
     path: flags.record,

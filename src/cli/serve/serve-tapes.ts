@@ -18,7 +18,14 @@ import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsText } from '../../match/miss/report.ts'
 import type { ServedHttp, ServeHttpOptions } from '../../serve/http/serve-http.ts'
-import { formatDrift, hasDrifted, sumServerDrifts, type Drift } from '../../serve/drift.ts'
+import {
+  appendReplayReport,
+  replayedSession,
+  formatDrift,
+  hasDrifted,
+  sumServerDrifts,
+  type Drift,
+} from '../../serve/drift.ts'
 import { resolveServer } from '../../serve/playable-tape.ts'
 import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
 import { storedMatchSettings } from '../../serve/serve-options.ts'
@@ -115,12 +122,18 @@ async function serveOnStdio(
   if (options === undefined) throw usageError('no tape is given', 'see reelay serve --help')
   const server = resolveServer(options.tape, options.server)
   announceTape(options, [server])
+  // A client may kill the server at the end, and `reelay run` has to know that it was played.
+  appendReplayReport({ server, answered: 0, misses: 0, leftOver: 0 })
   const streams = {
     input: process.stdin,
     output: process.stdout,
     signal: AbortSignal.any([signal, abortWhenClientLeaves()]),
   }
-  if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
+  if (plan.kind === 'replay') {
+    const drift = await serveStdio({ ...options, ...streams })
+    appendReplayReport(replayedSession(server, drift))
+    return drift
+  }
   const { openPassthrough, appendNewEpisode } = await import('./live-server.ts')
   const live = openPassthrough(plan, options)
   const drift = await serveStdio({ ...options, upstream: live.connectClient(), ...streams })

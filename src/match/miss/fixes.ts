@@ -26,8 +26,8 @@ export interface FixOptions {
   readonly tape: string
   /** The options of this run. */
   readonly given?: MatchOptions
-  /** Writes these options as a command line or as a call of the library. */
-  readonly commandFor: (options: SuggestedMatchOptions) => string
+  /** Writes these options as a command line or as a call of the library. Returns `undefined` if they cannot be given to a single run. */
+  readonly commandFor: (options: SuggestedMatchOptions) => string | undefined
   /** The command that records the tape again. Returns `undefined` if the tape does not contain it. */
   readonly recordCommand?: () => string | undefined
 }
@@ -43,15 +43,18 @@ export function suggestFixes(
   { reason, nearest: [nearest], onOtherServer }: MissDiagnosis,
   context: FixContext,
 ): readonly Fix[] {
-  const run = (what: string, change: Partial<SuggestedMatchOptions>): readonly Fix[] => [
-    { kind: 'run', what, command: context.commandFor({ ...currentOptions(context), ...change }) },
-  ]
+  const run = (what: string, change: Partial<SuggestedMatchOptions>): readonly Fix[] =>
+    fixForRun(what, context.commandFor({ ...currentOptions(context), ...change }))
   if (reason === 'EXHAUSTED') return run('repeat the last response', { permissive: true })
   if (reason === 'OUT_OF_ORDER') return run('accept any order', { match: 'method-and-params' })
   if (onOtherServer !== undefined) return run('serve that server', { server: onOtherServer.server })
   const fixes = nearest === undefined ? [] : fixesForDifference(request, nearest, context)
   const command = context.recordCommand?.()
   return command === undefined ? fixes : [...fixes, { kind: 'record', what: 'record a new tape', command }]
+}
+
+function fixForRun(what: string, command: string | undefined): readonly Fix[] {
+  return command === undefined ? [] : [{ kind: 'run', what, command }]
 }
 
 function currentOptions({ given = {} }: FixContext): SuggestedMatchOptions {
@@ -131,7 +134,7 @@ function runFixes(
   const current = currentOptions(context)
   const ignore = [...current.ignore, ...paths.map(formatPath)]
   const command = context.commandFor({ ...current, ignore, permissive: current.permissive || trial.isShort })
-  return [{ kind: 'run', what: 'for this run only', command, ...mergeNote(trial) }]
+  return fixForRun('for this run only', command).map((fix) => ({ ...fix, ...mergeNote(trial) }))
 }
 
 function mergeNote({ merged }: RuleTrial): Pick<Fix, 'note'> {

@@ -33,7 +33,7 @@ interface ServedRecordingOptions {
   readonly options: ServeOptions &
     SessionLimits &
     Pick<ClientSessionsOptions, 'upstream' | 'keepLiveMs'> & { readonly server: string }
-  readonly commandFor: (loosening: SuggestedMatchOptions) => string
+  readonly commandFor: (loosening: SuggestedMatchOptions) => string | undefined
   readonly newId: () => string
 }
 

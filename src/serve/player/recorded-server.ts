@@ -50,7 +50,7 @@ export interface RecordedServerOptions extends MatchOptions {
   /** The match options that the user gave for this run. */
   readonly given?: MatchOptions
   /** Formats the command with the options that would accept a miss. */
-  readonly commandFor: (options: SuggestedMatchOptions) => string
+  readonly commandFor: (options: SuggestedMatchOptions) => string | undefined
   /** Returns the command that made the tape, if the tape contains it. */
   readonly recordCommand?: () => string | undefined
   /** Hides the secrets of the client. Only a redacted tape needs it. */

@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readSync,
   readdirSync,
   readlinkSync,
   renameSync,
@@ -17,7 +18,7 @@ import {
   writevSync,
 } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { errorMessage, systemErrorCode } from '../../errors.ts'
+import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
 
 /**
  * Creates a tape file that only its owner can read, in a folder that only its owner can open. An existing file is never
@@ -51,6 +52,61 @@ export function reopenTape(
     rmSync(lock, { force: true })
   }
 }
+
+/** Refuses to record to a tape that exists. With `overwrite` it may exist, but it has to be a tape. */
+export function requireNewTape(path: string, overwrite = false): void {
+  if (!isFile(path) || (!overwrite && isProbe(path))) return
+  if (!overwrite)
+    throw new ReelayError('USAGE', `the tape ${path} exists`, {
+      hint: 'to replace it, use --overwrite; to keep it, choose another name',
+    })
+  if (!isTapeFile(path))
+    throw new ReelayError('USAGE', `${path} is not a tape, so it is not overwritten`, {
+      hint: 'choose another file',
+    })
+}
+
+/**
+ * Returns true for a tape whose client only asked what the server supports. Clients that negotiate the revision start the server
+ * once for that question and then again, with the same command, for the session.
+ */
+function isProbe(path: string): boolean {
+  const requests = readStart(path, PROBE_BYTES)
+    .split('\n')
+    .filter((line) => line.includes('"dir":"c2s"') && line.includes('"method":'))
+  return requests.length > 0 && requests.every((line) => line.includes('"method":"server/discover"'))
+}
+
+const PROBE_BYTES = 64 * 1024
+
+/** Removes a tape, and those that were recorded under the same name with a number. Files that are not tapes stay. */
+export function removeTapes(path: string): void {
+  if (isFile(path) && isProbe(path)) return // the session of this client goes on there
+  const last = lastTapeNumber(path)
+  const copies = Array.from({ length: Math.max(0, last - 1) }, (_, copy) => numberedPath(path, copy + 2))
+  for (const each of [path, ...copies]) if (isTapeFile(each)) rmSync(each, { force: true })
+}
+
+/** Returns true for a file that a recorder wrote, and for an empty one. */
+function isTapeFile(path: string): boolean {
+  return isFile(path) && TAPE_START.startsWith(readStart(path, TAPE_START.length))
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile()
+}
+
+function readStart(path: string, bytes: number): string {
+  const fd = openSync(path, 'r')
+  try {
+    const head = Buffer.alloc(bytes)
+    return head.toString('utf8', 0, readSync(fd, head))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const TAPE_START = '{"reelay":'
 
 function openInFolder(path: string): number | undefined {
   try {

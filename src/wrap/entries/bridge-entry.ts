@@ -85,7 +85,7 @@ function formatBridgeArgs(
     env.url === undefined
       ? [format.quote('--url'), text.slice(url.value.start, url.value.end)]
       : ['--url-env', env.url[0]].map(format.quote)
-  const start = recorderArgs(recorder, ['record', '--bridge', '--server', entry.server])
+  const start = recorderArgs(recorder, ['record', '--numbered', '--bridge', '--server', entry.server])
   return [...start.map(format.quote), ...where, ...words.map(format.quote)]
 }
 

@@ -54,7 +54,15 @@ function tapeNameIn(options: readonly string[]): string | undefined {
   return takesLast || last?.startsWith('-') ? undefined : last
 }
 
-const FLAGS_WITHOUT_VALUE = new Set(['-q', '--quiet', '--rotate', '--tail', '--bridge'])
+const FLAGS_WITHOUT_VALUE = new Set([
+  '-q',
+  '--quiet',
+  '--rotate',
+  '--tail',
+  '--bridge',
+  '--numbered',
+  '--overwrite',
+])
 
 /** A reversible change to an entry: the original start of a member or entry, and its replacement. */
 export interface ReversibleEdit {
@@ -84,7 +92,7 @@ export function wrapCommandEdits({
   tape,
 }: CommandWrapRequest): readonly ReversibleEdit[] {
   const command = text.slice(link.command.start, link.command.end)
-  const before = recorderArgs(recorder, ['record', '--server', server, tape, '--'])
+  const before = recorderArgs(recorder, ['record', '--numbered', '--server', server, tape, '--'])
   const words = [...before.map(format.quote), command].join(', ')
   const node = format.quote(recorder.node)
   if (link.args === undefined)
