@@ -1,6 +1,7 @@
 // From starting a process to the answer to `initialize`, with and without the recorder.
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { compile, goal, here, interleave, median, reelay, scratch } from './measure.mjs'
 
 const INITIALIZE = `${JSON.stringify({
@@ -19,6 +20,9 @@ export async function startUp({ rounds }) {
     'C server, recorded': { command: () => recorded([echo]), until: 'answer' },
     'Node server': { command: () => node, until: 'answer' },
     'Node server, recorded': { command: () => recorded(node), until: 'answer' },
+    'reelay --help': { command: () => [process.execPath, reelay, '--help'], until: 'exit' },
+    'small tape, served': { command: () => served(1), until: 'answer' },
+    '4,000 exchanges, served': { command: () => served(4000), until: 'answer' },
   }
   console.log('\nfrom start to the answer to initialize')
   const results = await interleave(rounds * 5, variants, timeOne)
@@ -28,6 +32,19 @@ export async function startUp({ rounds }) {
   return [
     goal('added in front of a Node server, as a multiple of node -e 0', cost('Node server'), 1.5, 'at most'),
     goal('added in front of a C server, as a multiple of node -e 0', cost('C server'), 1.5, 'at most'),
+    goal('reelay --help, ms', ms['reelay --help'], 60, 'at most'),
+    goal(
+      'first answer of a small tape, beside node -e 0',
+      ms['small tape, served'] / ms['node -e 0'],
+      1.5,
+      'at most',
+    ),
+    goal(
+      'of 4,000 exchanges, beside node -e 0',
+      ms['4,000 exchanges, served'] / ms['node -e 0'],
+      2,
+      'at most',
+    ),
   ]
 }
 
@@ -37,6 +54,53 @@ let tapes = 0
 function recorded(command) {
   const tape = join(scratch, `start-${++tapes}.tape.jsonl`)
   return [process.execPath, reelay, 'record', '-q', '--numbered', '-o', tape, '--', ...command]
+}
+
+/** A tape in the tape folder. Code caches and the index are there from the second start on, as for a user. */
+function served(exchanges) {
+  const name = `bench-start-${exchanges}`
+  const file = join(process.env.REELAY_HOME, 'tapes', `${name}.tape.jsonl`)
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, tapeOf(exchanges))
+  }
+  return [process.execPath, reelay, 'serve', name]
+}
+
+function tapeOf(exchanges) {
+  const started = '2026-11-17T00:00:00.000Z'
+  const servers = { s: { transport: 'stdio', command: ['s'], env: [] } }
+  const header = { reelay: 1, id: '01KABCDEFGHJKMNPQRSTVWXYZ0', started, by: 'reelay 0.1.0', servers }
+  const info = { name: 's', version: '1' }
+  const messages = [
+    ['c2s', JSON.parse(INITIALIZE)],
+    [
+      's2c',
+      {
+        jsonrpc: '2.0',
+        id: 0,
+        result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: info },
+      },
+    ],
+    ...Array.from({ length: exchanges }, (_, at) => [
+      [
+        'c2s',
+        { jsonrpc: '2.0', id: at + 1, method: 'tools/call', params: { name: 'look', arguments: { at } } },
+      ],
+      [
+        's2c',
+        {
+          jsonrpc: '2.0',
+          id: at + 1,
+          result: { content: [{ type: 'text', text: `${at} ${'x'.repeat(200)}` }] },
+        },
+      ],
+    ]).flat(),
+  ]
+  const frames = messages.map(([dir, msg], at) => ({ n: at + 1, t: at, server: 's', conn: 1, dir, msg }))
+  const n = frames.length + 1
+  const end = { n, t: n, event: 'end', frames: n }
+  return [header, ...frames, end].map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
 function timeOne({ command, until }) {

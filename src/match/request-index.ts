@@ -341,7 +341,7 @@ class KeyedCalls {
 
   #find(call: ClientCall): KeyedPlaces {
     const key = this.keyOf(call)
-    return { key, first: this.#turns.first(key) }
+    return { key, first: this.#turns.first(key, this.keyOf === requestKey ? call.method : undefined) }
   }
 }
 

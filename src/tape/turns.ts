@@ -111,8 +111,11 @@ export type KeyOf = (call: ClientCall) => string
 
 /** Turns by the key of their trigger. Turns with the same key form a chain. */
 export interface KeyedTurns {
-  /** Index of the first turn with this key, or -1. */
-  first(key: string): number
+  /**
+   * Index of the first turn with this key, or -1. With a method, which every call with this key has, a store in memory computes
+   * only the keys of that method: the first answer need not wait for the keys of thousands of other calls.
+   */
+  first(key: string, method?: string): number
   /** Index of the turn that follows in the chain of this one, or -1. */
   next(index: number): number
   /** Reads a turn. Returns `undefined` if its key is a different one: an index on disk compares only hashes. */
@@ -198,19 +201,40 @@ export abstract class TurnStore implements Turns {
     const first = new Map<string, number>()
     const last = new Map<string, number>()
     const next = new Int32Array(this.size).fill(-1)
-    for (let index = 0; index < this.size; index++) {
-      const call = clientCallOf(this.trigger(index))
-      if (call === undefined) continue
-      const key = keyOf(call)
-      if (first.has(key)) next[last.get(key) ?? 0] = index
-      else first.set(key, index)
-      last.set(key, index)
+    const unkeyed = this.#callsByMethod()
+    const addKeys = (method: string): void => {
+      for (const index of unkeyed.get(method) ?? []) {
+        const call = clientCallOf(this.trigger(index))
+        const key = call === undefined ? '' : keyOf(call)
+        if (first.has(key)) next[last.get(key) ?? 0] = index
+        else first.set(key, index)
+        last.set(key, index)
+      }
+      unkeyed.delete(method)
     }
     return {
-      first: (key) => first.get(key) ?? -1,
-      next: (index) => next[index] ?? -1,
+      first: (key, method) => {
+        for (const each of method === undefined ? [...unkeyed.keys()] : [method]) addKeys(each)
+        return first.get(key) ?? -1
+      },
+      next: (index) => {
+        if (unkeyed.size > 0) addKeys(this.summary(index).method)
+        return next[index] ?? -1
+      },
       read: (index) => this.at(index),
     }
+  }
+
+  #callsByMethod(): Map<string, number[]> {
+    const indexes = new Map<string, number[]>()
+    for (let index = 0; index < this.size; index++) {
+      const { trigger, method } = this.summary(index)
+      if (trigger === 'none') continue
+      const known = indexes.get(method)
+      if (known === undefined) indexes.set(method, [index])
+      else known.push(index)
+    }
+    return indexes
   }
 }
 
@@ -363,7 +387,7 @@ export class FilteredTurns extends TurnStore {
       return index
     }
     return {
-      first: (key) => chosenFrom(keyed.first(key)),
+      first: (key, method) => chosenFrom(keyed.first(key, method)),
       next: (index) => chosenFrom(keyed.next(index)),
       read: (index, key) => keyed.read(index, key),
     }

@@ -194,7 +194,7 @@ function placesToSearch(request: ClientCall, { turns }: TapeLookup, isByKey: boo
   const keyed = turns.keyedBy(requestKey)
   const places: number[] = []
   for (const server of new Set(turns.kinds().map((kind) => kind.server))) {
-    const first = keyed.first(requestKey({ ...request, server }))
+    const first = keyed.first(requestKey({ ...request, server }), request.method)
     for (let place = first; place >= 0; place = keyed.next(place)) places.push(place)
   }
   return places.toSorted((a, b) => a - b)

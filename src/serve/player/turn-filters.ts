@@ -42,8 +42,8 @@ class PreferredTurns extends FilteredTurns {
       return ordered[0] ?? first
     }
     return {
-      first: (key) => {
-        const first = keyed.first(key)
+      first: (key, method) => {
+        const first = keyed.first(key, method)
         return first < 0 ? first : (firsts.get(first) ?? reorder(first))
       },
       next: (index) => nexts.get(index) ?? keyed.next(index),
