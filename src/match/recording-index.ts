@@ -2,7 +2,7 @@ import { ReelayError } from '../errors.ts'
 import { exchangeLabel, type ClientCall, type Turn } from '../tape/turns.ts'
 import { describeRequest } from './describe-request.ts'
 import { Matcher, type MatchOutcome } from './matcher.ts'
-import type { RecordedRequest } from './request-groups.ts'
+import { toPlainRequest, type RecordedRequest } from './request-groups.ts'
 
 /** A recorded answer, as in JSON-RPC. */
 export type RecordedAnswer = { readonly result: unknown } | { readonly error: unknown }
@@ -19,6 +19,11 @@ export type RecordedAnswer = { readonly result: unknown } | { readonly error: un
 export class RecordingIndex extends Matcher {
   override forNewConnection(): RecordingIndex {
     return new RecordingIndex(this)
+  }
+
+  /** The recorded requests that were not used yet, as plain objects. */
+  override unconsumedKeys(): readonly RecordedRequest[] {
+    return super.unconsumedKeys().map(toPlainRequest)
   }
 
   /**

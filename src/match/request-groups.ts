@@ -3,6 +3,11 @@ import type { ClientCall, NumberedMessage } from '../tape/turns.ts'
 import type { ComparableRequest } from './comparable-request.ts'
 import type { RequestComparer } from './request-comparer.ts'
 
+/** Reads the params of a request now, so that it can be printed and stored. */
+export function toPlainRequest({ params, ...request }: RecordedRequest): RecordedRequest {
+  return { ...request, ...(params !== undefined && { params }) }
+}
+
 /** A request on the tape, with its numbers. */
 export interface RecordedRequest extends ClientCall, NumberedMessage {}
 

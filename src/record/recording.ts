@@ -122,6 +122,10 @@ export class Recording {
     return this.#log.finish(servers.length === 0 ? '' : `,"servers":[${servers.join()}]`)
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
   #connect({ server, info, env, headers = {} }: RecordedLinkOptions): {
     readonly log: TapeLog
     readonly conn: number

@@ -20,7 +20,7 @@ export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, Live
 }
 
 /** A `Transport` of the SDKs, versions 1 and 2. */
-export interface ReplayTransport {
+export interface ReplayTransport extends AsyncDisposable {
   start(): Promise<void>
   send(message: unknown): Promise<void>
   close(): Promise<void>
@@ -99,6 +99,10 @@ class RecordedServerTransport implements ReplayTransport {
     // An SDK client closes the transport if its handshake fails. Its own error must not be replaced by this one.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))
       throw driftError(drift, reportRedactorFor(this.#tape.header))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   drift(): Drift {

@@ -29,7 +29,7 @@ export interface TapeTransportOptions extends Omit<ReplayTransportOptions, 'mode
 export async function tapeTransport(
   tape: string,
   { live, mode, ...options }: TapeTransportOptions,
-): Promise<AnyTransport> {
+): Promise<AnyTransport & AsyncDisposable> {
   const path = resolveTape(tape)
   const chosen = mode ?? (isCi() ? 'none' : 'once')
   const exists = existsSync(path)
@@ -40,7 +40,7 @@ export async function tapeTransport(
 }
 
 /** An existing tape is replaced only when the new one is complete. */
-function recordAgain(path: string, live: () => AnyTransport, server: string): AnyTransport {
+function recordAgain(path: string, live: () => AnyTransport, server: string): AnyTransport & AsyncDisposable {
   if (isCi()) process.emitWarning('CI is set, but this run connects to the live server anyway', 'reelay')
   const fresh = existsSync(path) ? `${path}.${process.pid}.new` : path
   const recording = createRecording({ tape: fresh })
@@ -55,7 +55,11 @@ function recordAgain(path: string, live: () => AnyTransport, server: string): An
     await settle()
   }
   // If the server ends by itself, `close` may never be called. If it is, it reports what went wrong.
-  return Object.assign(recorded, { close, onclose: () => void settle().catch(() => {}) })
+  return Object.assign(recorded, {
+    close,
+    [Symbol.asyncDispose]: close,
+    onclose: () => void settle().catch(() => {}),
+  })
 }
 
 function callOnce(work: () => Promise<void>): () => Promise<void> {

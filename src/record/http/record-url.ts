@@ -10,7 +10,7 @@ export interface RecordHttpOptions extends RecordUrlOptions {
 }
 
 /** A recorder that listens for clients. */
-export interface HttpRecording {
+export interface HttpRecording extends AsyncDisposable {
   /** The URL to give to the client instead of the server's. */
   readonly url: string
   /** The path of the tape. Undefined if it could not be created; `failure` says why. */
@@ -40,15 +40,17 @@ export async function recordHttp(options: RecordHttpOptions): Promise<HttpRecord
   const redaction = openRedaction(options.redact, options)
   const proxy = new ReverseProxy({ url, listen, added: addedHeadersOf(options) })
   const { origin, watcher: tape } = await proxy.listen(() => createUrlRecorder(options, url, redaction))
+  const close = async (): Promise<RecordingSummary> => {
+    await proxy.close()
+    return tape.finish()
+  }
   return {
     url: origin + url.pathname + url.search,
     tape: tape.log.path,
     failure: tape.log.failure,
     keyTrouble: redaction.trouble,
     isOpen: !isLoopback(listen.host),
-    close: async () => {
-      await proxy.close()
-      return tape.finish()
-    },
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
   }
 }

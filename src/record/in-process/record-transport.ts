@@ -23,7 +23,10 @@ export type RecordTransportOptions = {
  * @example
  * await client.connect(recordTransport(new StdioClientTransport({ command: 'my-server' }), { tape: 'a', server: 'mine' }))
  */
-export function recordTransport(transport: AnyTransport, options: RecordTransportOptions): AnyTransport {
+export function recordTransport(
+  transport: AnyTransport,
+  options: RecordTransportOptions,
+): AnyTransport & AsyncDisposable {
   const isShared = 'recording' in options
   const recording = isShared ? options.recording : new Recording(options)
   const recorded = new RecordedTransport(transport, {
@@ -44,7 +47,7 @@ interface RecordedTransportContext {
   readonly onEnd: () => Promise<void>
 }
 
-class RecordedTransport implements AnyTransport {
+class RecordedTransport implements AnyTransport, AsyncDisposable {
   onmessage: AnyTransport['onmessage']
   onclose: AnyTransport['onclose']
   onerror: AnyTransport['onerror']
@@ -76,6 +79,10 @@ class RecordedTransport implements AnyTransport {
     await this.#recordingErrors(() => this.#inner.close())
     this.#onClosed()
     await this.#context.onEnd()
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   /** Attached late, so that callbacks that were set on the inner transport before are kept. */
@@ -130,10 +137,13 @@ const OPTIONAL_MEMBERS: readonly PropertyKey[] = [
 ] satisfies (keyof AnyTransport)[]
 
 /** SDKs check whether a transport has these members, and some are added late, so they are looked up in the inner transport each time. */
-function withOptionalMembers(recorded: RecordedTransport, inner: AnyTransport): AnyTransport {
+function withOptionalMembers(
+  recorded: RecordedTransport,
+  inner: AnyTransport,
+): AnyTransport & AsyncDisposable {
   const holder = (target: AnyTransport, name: PropertyKey): AnyTransport =>
     OPTIONAL_MEMBERS.includes(name) ? inner : target
-  return new Proxy<AnyTransport>(recorded, {
+  return new Proxy<AnyTransport & AsyncDisposable>(recorded, {
     has: (target, name) => Reflect.has(holder(target, name), name),
     set: (target, name, value) => Reflect.set(holder(target, name), name, value),
     get: (target, name) => {

@@ -58,6 +58,10 @@ export class Recorder {
     return done
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
   /** Ends the session as if the client had left; resolves when the server is gone. */
   async stop(): Promise<void> {
     this.#session?.stop.abort()

@@ -45,7 +45,7 @@ export interface ServedEndpoint {
 }
 
 /** A tape that is being served over HTTP. */
-export interface ServedHttp {
+export interface ServedHttp extends AsyncDisposable {
   /** The URL of the first endpoint. */
   readonly url: string
   readonly endpoints: readonly ServedEndpoint[]
@@ -87,19 +87,21 @@ export async function serveHttp(given: ServeHttpOptions): Promise<ServedHttp> {
     transport,
     url: `${origins.get(router)}${path}`,
   }))
+  const close = async (): Promise<void> => {
+    for (const each of mounted) each.close()
+    await Promise.all([
+      ...recordings.map((recording) => recording.close()),
+      ...listeners.map(({ router }) => router.close()),
+    ])
+    if (passthrough !== undefined) await live?.appendToTape(given.tape, passthrough.server)
+  }
   return {
     url: endpoints[0]?.url ?? '',
     endpoints,
     isOpen: listeners.some(({ address }) => !isLoopback(address.host)),
     drift: () => sumServerDrifts(recordings.map((recording) => recording.drift())),
-    close: async () => {
-      for (const { close } of mounted) close()
-      await Promise.all([
-        ...recordings.map((recording) => recording.close()),
-        ...listeners.map(({ router }) => router.close()),
-      ])
-      if (passthrough !== undefined) await live?.appendToTape(given.tape, passthrough.server)
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -290,3 +290,95 @@ function callNamed(session: object, name: string, params: unknown): unknown {
   const method: unknown = Reflect.get(session, name)
   return typeof method === 'function' ? Reflect.apply(method, session, [params]) : undefined
 }
+
+const DEPLOY = { name: 'deploy', arguments: { to: 'prod' } }
+const CONFIRM = { method: 'elicitation/create', params: { message: 'sure?' } }
+const deployOf = (id: number, more: object = {}): Said =>
+  client({ id, method: 'tools/call', params: { ...DEPLOY, ...more, _meta: ENVELOPE } })
+
+/** A tool of a modern server that asks twice before it answers. */
+const ASKING: readonly Said[] = [
+  deployOf(1),
+  server({
+    id: 1,
+    result: { resultType: 'input_required', inputRequests: { ok: CONFIRM }, requestState: 's1' },
+  }),
+  deployOf(2, { inputResponses: { ok: { action: 'accept' } }, requestState: 's1' }),
+  server({ id: 2, result: { resultType: 'input_required', requestState: 's2' } }),
+  deployOf(3, { requestState: 's2' }),
+  server({ id: 3, result: { resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] } }),
+]
+
+test('a call of a modern tape that asks for input is completed, with recorded answers or those of a handler', async () => {
+  const done = { resultType: 'complete', content: [{ type: 'text', text: 'deployed' }] }
+  const [left, now, own, declining] = [1, 2, 3, 4].map(() => new ReplaySession(tapeOf(...ASKING)))
+  const questions: unknown[] = []
+  own?.setRequestHandler('elicitation/create', async ({ params }) => {
+    questions.push(params)
+    return { action: 'accept' }
+  })
+  declining?.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))
+  expect(await left?.callTool(DEPLOY)).toEqual(done)
+  expect(now?.sync.callTool(DEPLOY)).toEqual(done)
+  expect(await own?.callTool(DEPLOY)).toEqual(done)
+  expect(questions).toEqual([{ message: 'sure?' }])
+  await expect(declining?.callTool(DEPLOY)).rejects.toMatchObject({ code: 'CALL_NOT_RECORDED' })
+  await left?.close()
+})
+
+test('a question that the tape has no answer to names the handler that is missing', async () => {
+  const session = new ReplaySession(tapeOf(...ASKING.slice(0, 2)))
+  await expect(session.callTool(DEPLOY)).rejects.toMatchObject({
+    code: 'CALL_NOT_RECORDED',
+    hint: 'answer it yourself: session.setRequestHandler("elicitation/create", …)',
+  })
+})
+
+test('a session has the other members of a client', async () => {
+  const session = sessionOf({ drift: 'ignore' })
+  const modern = new ReplaySession(tapeOf(...ASKING), { drift: 'ignore' })
+  await session.connect()
+  await modern.connect()
+  expect([session, modern].map((one) => [one.getProtocolEra(), one.getNegotiatedProtocolVersion()])).toEqual([
+    ['legacy', '2025-11-25'],
+    ['modern', '2026-07-28'],
+  ])
+  expect([session.getDiscoverResult(), modern.getDiscoverResult()]).toMatchObject([
+    undefined,
+    { supportedVersions: ['2026-07-28'] },
+  ])
+  for (const { getTask } of [session, session.experimental.tasks])
+    expect(await getTask.call(session, 't')).toEqual({ taskId: 't', status: 'completed' })
+  await session.sendRootsListChanged()
+  expect(session.drift().notes).toEqual([
+    'the client sent notifications/roots/list_changed, which is not on the tape',
+  ])
+  expect(() => session.listen()).toThrow(expect.objectContaining({ code: 'USAGE' }))
+  expect(session.transport).toBeUndefined()
+})
+
+test('notifications without a handler go to the fallback, their errors to onerror, and a closed session says so once', async () => {
+  const heard: unknown[] = []
+  const session = new ReplaySession(tapeOf(...TALKING))
+  session.fallbackNotificationHandler = ({ method }) => heard.push(method)
+  session.setNotificationHandler('notifications/message', () => {
+    throw new Error('bad handler')
+  })
+  Object.assign(session, {
+    onerror: ({ message }: Error) => heard.push(message),
+    onclose: () => heard.push('closed'),
+  })
+  {
+    await using used = session
+    await used.callTool({ name: 'work' })
+    used.removeNotificationHandler('notifications/message')
+  }
+  await session.close()
+  expect(heard).toEqual(['bad handler', 'closed'])
+})
+
+test('what was not used is listed as plain objects', () => {
+  const session = new ReplaySession(tapeOf(...call(1, 'a', { q: 1 }, 'A')))
+  const [key] = session.unconsumedKeys()
+  expect(Object.getOwnPropertyDescriptor(key, 'params')).toMatchObject({ value: { name: 'a' } })
+})

@@ -1,12 +1,14 @@
-import type { RecordedRequest } from '../../match/request-groups.ts'
+import { ReelayError } from '../../errors.ts'
+import { toPlainRequest, type RecordedRequest } from '../../match/request-groups.ts'
 import { member, type JsonObject } from '../../json/parse.ts'
+import type { Era } from '../../protocol/revisions/revision.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import { driftError, hasDrifted, type Drift } from '../drift.ts'
 import { SystemClock } from '../player/clock.ts'
 import type { RecordedServer } from '../player/recorded-server.ts'
 import { describeServer } from '../player/synthetic-answers.ts'
 import { sessionPlayerOptions, type ServeOptions, libraryCallText } from '../serve-options.ts'
-import { castRecorded, SessionCalls, SyncSession } from './session-calls.ts'
+import { castRecorded, SessionCalls, SyncSession, type CallOptions } from './session-calls.ts'
 import {
   CLIENT_INFO,
   methodNameOf,
@@ -42,6 +44,10 @@ export class ReplaySession extends SessionCalls {
   readonly #failsOnDrift: boolean
   readonly #clock: SystemClock
   #initializeResult: unknown
+  #discoverResult: unknown
+  #isClosed = false
+  /** Called once, when the session is closed. */
+  onclose: (() => void) | undefined
 
   constructor(tape: Tape, options: ReplaySessionOptions = {}) {
     const { permissive = false, onUnknown = permissive ? 'null' : 'error' } = options
@@ -62,8 +68,9 @@ export class ReplaySession extends SessionCalls {
 
   /** Opens the session as a client would. The arguments of a client's `connect` are accepted and ignored. */
   async connect(..._unneeded: readonly unknown[]): Promise<void> {
-    await this.initialize()
     const { revision = newestSessionRevision() } = this.#recordedServer.revision
+    if (revision.isStateless) await this.discover()
+    await this.initialize()
     const { openedNotification } = revision
     if (openedNotification !== undefined) this.#client.send({ method: openedNotification })
   }
@@ -75,6 +82,27 @@ export class ReplaySession extends SessionCalls {
       : syntheticInitializeResult(this.#recordedServer)
     this.#initializeResult = result
     return castRecorded(result)
+  }
+
+  override async discover<Result = JsonObject>(options?: CallOptions): Promise<Result> {
+    this.#discoverResult = await super.discover(options)
+    return castRecorded(this.#discoverResult)
+  }
+
+  /** The protocol version of the recorded session, after `connect`. */
+  getNegotiatedProtocolVersion(): string | undefined {
+    const { version } = this.#recordedServer.revision
+    return version ?? castRecorded(member(this.#initializeResult, 'protocolVersion'))
+  }
+
+  /** `legacy` for a session that `initialize` opened, `modern` for 2026-07-28. */
+  getProtocolEra(): Era {
+    return (this.#recordedServer.revision.revision ?? newestSessionRevision()).era
+  }
+
+  /** The result of `server/discover`, if it was requested. */
+  getDiscoverResult<Result = JsonObject>(): Result | undefined {
+    return castRecorded(this.#discoverResult)
   }
 
   getServerCapabilities<Result = JsonObject>(): Result | undefined {
@@ -99,6 +127,67 @@ export class ReplaySession extends SessionCalls {
     this.#client.handle(methodNameOf(method), handler)
   }
 
+  removeNotificationHandler(method: string): void {
+    this.#client.removeHandler(method)
+  }
+
+  removeRequestHandler(method: string): void {
+    this.#client.removeHandler(method)
+  }
+
+  /** Handles recorded notifications that have no handler of their own. */
+  get fallbackNotificationHandler(): ((notification: SessionMessage) => unknown) | undefined {
+    return this.#client.fallbackNotificationHandler
+  }
+
+  set fallbackNotificationHandler(handler: ((notification: SessionMessage) => unknown) | undefined) {
+    this.#client.fallbackNotificationHandler = handler
+  }
+
+  /** Gets errors that have no caller, such as those of notification handlers. */
+  get onerror(): ((error: Error) => void) | undefined {
+    return this.#client.reportError
+  }
+
+  set onerror(handler: ((error: Error) => void) | undefined) {
+    this.#client.reportError = handler
+  }
+
+  /** Sends a notification to the recorded server. */
+  async notification(notification: { readonly method: string; readonly params?: unknown }): Promise<void> {
+    this.#client.send(notification)
+  }
+
+  sendRootsListChanged(): Promise<void> {
+    return this.notification({ method: 'notifications/roots/list_changed' })
+  }
+
+  /** A session has no transport. */
+  get transport(): undefined {
+    return undefined
+  }
+
+  /** Accepted and ignored, because the recorded server has already decided. */
+  registerCapabilities(..._unneeded: readonly unknown[]): void {}
+
+  setVersionNegotiation(..._unneeded: readonly unknown[]): void {}
+
+  /** The task calls of SDK v1 under their experimental name. */
+  get experimental(): {
+    readonly tasks: Pick<ReplaySession, 'getTask' | 'getTaskResult' | 'listTasks' | 'cancelTask'>
+  } {
+    return { tasks: this }
+  }
+
+  /** Fails: a session answers calls one by one. */
+  listen(..._unneeded: readonly unknown[]): never {
+    throw needsTransport('listen')
+  }
+
+  requestStream(..._unneeded: readonly unknown[]): never {
+    throw needsTransport('requestStream')
+  }
+
   /** Returns the JSON-RPC response to a JSON-RPC request. A miss is the error response that a client would get. */
   handleRequest(request: object): JsonObject {
     return this.#client.respond(request)
@@ -106,7 +195,7 @@ export class ReplaySession extends SessionCalls {
 
   /** Recorded requests that have not been sent yet. */
   unconsumedKeys(): readonly RecordedRequest[] {
-    return this.#recordedServer.leftOver()
+    return this.#recordedServer.leftOver().map(toPlainRequest)
   }
 
   /** Reports how the run differs from the tape so far. */
@@ -117,8 +206,16 @@ export class ReplaySession extends SessionCalls {
   /** Discards pending messages. Fails if the run has drifted from the tape, unless `drift` is `ignore`. */
   async close(): Promise<void> {
     this.#clock.stop()
+    if (!this.#isClosed) {
+      this.#isClosed = true
+      this.onclose?.()
+    }
     if (this.#failsOnDrift && hasDrifted(this.drift()))
       throw driftError(this.drift(), this.#recordedServer.redactor)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
   }
 
   #initializeNow(): unknown {
@@ -126,6 +223,12 @@ export class ReplaySession extends SessionCalls {
       ? this.#client.requestSync('initialize', INITIALIZE_PARAMS)
       : syntheticInitializeResult(this.#recordedServer)
   }
+}
+
+function needsTransport(name: string): ReelayError {
+  return new ReelayError('USAGE', `a ReplaySession has no ${name}`, {
+    hint: 'connect a Client of the SDK to replayTransport(tape), and call it there',
+  })
 }
 
 const INITIALIZE_PARAMS: unknown = newestSessionRevision().opening({ info: CLIENT_INFO }).params

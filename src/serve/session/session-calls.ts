@@ -88,7 +88,30 @@ export class SessionCalls {
     return castRecorded(await this.#send('logging/setLevel', { level }, options))
   }
 
-  /** Sends any other request: tasks, extensions, methods of later revisions. */
+  /** Takes the id of a task, or an object with it, as the SDKs do. */
+  async getTask<Result = JsonObject>(task: TaskParams, options?: CallOptions): Promise<Result> {
+    return castRecorded(await this.#send('tasks/get', taskParams(task), options))
+  }
+
+  async getTaskResult<Result = JsonObject>(
+    task: TaskParams,
+    schemaOrOptions?: unknown,
+    options?: CallOptions,
+  ): Promise<Result> {
+    const given = options ?? optionsIn(schemaOrOptions)
+    return castRecorded(await this.#send('tasks/result', taskParams(task), given))
+  }
+
+  async listTasks<Result = JsonObject>(page?: PageParams | string, options?: CallOptions): Promise<Result> {
+    const params = typeof page === 'string' ? { cursor: page } : page
+    return castRecorded(await this.#send('tasks/list', params, options))
+  }
+
+  async cancelTask<Result = JsonObject>(task: TaskParams, options?: CallOptions): Promise<Result> {
+    return castRecorded(await this.#send('tasks/cancel', taskParams(task), options))
+  }
+
+  /** Sends any other request: extensions, methods of later revisions. */
   async request<Result = JsonObject>(
     { method, params }: { readonly method: string; readonly params?: unknown },
     schemaOrOptions?: unknown,
@@ -114,6 +137,12 @@ interface CallParams extends WithMeta {
 
 interface ResourceParams extends WithMeta {
   readonly uri: string
+}
+
+type TaskParams = string | (WithMeta & { readonly taskId: string })
+
+function taskParams(task: TaskParams): object {
+  return typeof task === 'string' ? { taskId: task } : task
 }
 
 interface PageParams extends WithMeta {

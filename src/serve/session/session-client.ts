@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson, isObject, member, type JsonObject } from '../../json/parse.ts'
 import { describeRequest } from '../../match/describe-request.ts'
+import { requestKey } from '../../match/request-key.ts'
 import type { Miss } from '../../match/miss/miss.ts'
 import {
   idKey,
@@ -12,6 +13,7 @@ import {
   metaValue,
   INTERNAL_ERROR,
 } from '../../protocol/message.ts'
+import type { RecordedServer } from '../player/recorded-server.ts'
 import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
 import { castRecorded, type CallOptions, type SendRequest, type SendRequestSync } from './session-calls.ts'
 
@@ -29,12 +31,18 @@ export class SessionClient {
   readonly #pending = new Map<string, (outcome: SessionCallOutcome) => void>()
   readonly #progress = new Map<unknown, NonNullable<CallOptions['onprogress']>>()
   readonly #handlers = new Map<string, SessionHandler>()
+  readonly #recordedServer: RecordedServer
+  /** Handles notifications that have no handler of their own. */
+  fallbackNotificationHandler: SessionHandler | undefined
+  /** Called with the error of a notification handler, which has no caller that could get it. */
+  reportError: ((error: Error) => void) | undefined
   #missed: Miss | undefined
   #count = 0
 
   constructor(setup: SessionPlayerSetup, { missIsNull }: { readonly missIsNull: boolean }) {
     const { revision } = setup.recordedServer.revision
     this.#missIsNull = missIsNull
+    this.#recordedServer = setup.recordedServer
     this.#requestMeta = revision?.requestMeta({ info: CLIENT_INFO }) ?? {}
     this.player = new SessionPlayer({
       ...setup,
@@ -53,8 +61,25 @@ export class SessionClient {
     this.#handlers.set(method, handler)
   }
 
-  /** Resolves to the result. Rejects with the error of the server, or with a miss unless that is to be `null`. */
-  readonly request: SendRequest = (method, params, options = {}) =>
+  removeHandler(method: string): void {
+    this.#handlers.delete(method)
+  }
+
+  /**
+   * Resolves to the result. Rejects with the error of the server, or with a miss unless that is to be `null`. If the server
+   * needs input first (2026-07-28), its questions are answered and the request is sent again.
+   */
+  readonly request: SendRequest = async (method, params, options = {}) => {
+    let result = await this.#requestOnce(method, params, options)
+    for (let round = 1; isInputRequired(result); round++) {
+      const answers = this.#inputResponses(method, params, result, round)
+      const responses = await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
+      result = await this.#requestOnce(method, retryParams(params, result, responses), options)
+    }
+    return result
+  }
+
+  readonly #requestOnce: SendRequest = (method, params, options = {}) =>
     new Promise((resolve, reject) => {
       options.signal?.throwIfAborted()
       options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
@@ -69,9 +94,54 @@ export class SessionClient {
 
   /** Like `request`, without a promise. It also throws if the response takes time. */
   readonly requestSync: SendRequestSync = (method, params, options = {}) => {
+    let result = this.#requestOnceSync(method, params, options)
+    for (let round = 1; isInputRequired(result); round++) {
+      const responses = this.#inputResponses(method, params, result, round)
+      if (responses.some(([, answer]) => answer instanceof Promise)) return throwNotAnsweredAtOnce(method)
+      result = this.#requestOnceSync(method, retryParams(params, result, responses), options)
+    }
+    return result
+  }
+
+  readonly #requestOnceSync: SendRequestSync = (method, params, options = {}) => {
     let found: SessionCallOutcome | undefined
     this.#call(method, params, options, (outcome) => (found = outcome))
     return this.#resultOrThrow(found ?? throwNotAnsweredAtOnce(method))
+  }
+
+  /** Answers each question of the server: with its handler, or else as the recorded client did. */
+  #inputResponses(
+    method: string,
+    params: unknown,
+    result: JsonObject,
+    round: number,
+  ): readonly (readonly [key: string, answer: unknown])[] {
+    if (round > MAX_ROUNDS) throw tooManyRounds(method)
+    const questions = Object.entries(isObject(result['inputRequests']) ? result['inputRequests'] : {})
+    const isHandled = (question: unknown): boolean => this.#handlers.has(String(member(question, 'method')))
+    const recorded = questions.every(([, question]) => isHandled(question))
+      ? undefined
+      : this.#recordedInputResponses(method, params, result)
+    return questions.map(([key, question]) => {
+      const asked = String(member(question, 'method'))
+      const handler = this.#handlers.get(asked)
+      if (handler !== undefined) return [key, handler({ method: asked, params: member(question, 'params') })]
+      const answer = member(recorded, key)
+      if (answer === undefined) throw noAnswer(method, asked)
+      return [key, answer]
+    })
+  }
+
+  /** What the recorded client answered: it sent the request again with the state that the server had given it. */
+  #recordedInputResponses(method: string, params: unknown, result: JsonObject): unknown {
+    const expected = requestKey({ server: '', method, params: retryParams(params, result, []) })
+    for (const { trigger } of this.#recordedServer.turnsOfMethod(method)) {
+      if (trigger?.message.kind !== 'request' || !isObject(trigger.message.params)) continue
+      const { inputResponses, _meta, ...rest } = trigger.message.params
+      const isRetry = requestKey({ server: '', method, params: rest }) === expected
+      if (isRetry && inputResponses !== undefined) return inputResponses
+    }
+    return undefined
   }
 
   /** Returns the whole response to a request object. An error is a response too. */
@@ -147,7 +217,13 @@ export class SessionClient {
   #notify(method: string, params: unknown): void {
     const onprogress = this.#progress.get(member(params, META_KEYS.progressToken))
     if (method === 'notifications/progress' && onprogress !== undefined) return onprogress(progressIn(params))
-    this.#handlers.get(method)?.({ method, params })
+    const handler = this.#handlers.get(method) ?? this.fallbackNotificationHandler
+    try {
+      handler?.({ method, params })
+    } catch (thrown) {
+      if (this.reportError === undefined) throw thrown
+      this.reportError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
   }
 
   #answer(id: Id, method: string, params: unknown): void | Promise<void> {
@@ -160,6 +236,41 @@ export class SessionClient {
       return reject(thrown)
     }
   }
+}
+
+const MAX_ROUNDS = 20
+
+function isInputRequired(result: unknown): result is JsonObject {
+  return isObject(result) && result['resultType'] === 'input_required'
+}
+
+/** The params of a request that is sent again with answers. The state of the server goes back unchanged. */
+function retryParams(
+  params: unknown,
+  { requestState }: JsonObject,
+  responses: readonly (readonly [key: string, answer: unknown])[],
+): JsonObject {
+  return {
+    ...(isObject(params) ? params : {}),
+    ...(responses.length > 0 && { inputResponses: Object.fromEntries(responses) }),
+    ...(requestState !== undefined && { requestState }),
+  }
+}
+
+function noAnswer(method: string, asked: string): ReelayError {
+  return new ReelayError(
+    'CALL_NOT_RECORDED',
+    `the server asks for ${asked} during ${method}, and the tape has no answer`,
+    {
+      hint: `answer it yourself: session.setRequestHandler(${JSON.stringify(asked)}, …)`,
+    },
+  )
+}
+
+function tooManyRounds(method: string): ReelayError {
+  return new ReelayError('CALL_NOT_RECORDED', `${method} asks for input more than ${MAX_ROUNDS} times`, {
+    hint: 'the handlers may answer differently than the recorded client did',
+  })
 }
 
 function throwNotAnsweredAtOnce(method: string): never {

@@ -28,7 +28,7 @@ import { buildKeyTable, KeyTable, type TapeIndex } from './tape-index.ts'
 import { TapeLineFile, TurnReader } from './turn-reader.ts'
 
 /** A tape whose turns are read from disk when they are needed. */
-export interface IndexedTape {
+export interface IndexedTape extends AsyncDisposable {
   readonly path: string
   readonly header: TapeHeader
   readonly turns: Turns
@@ -68,6 +68,10 @@ export async function openIndexedTape(
   const { ended, problems, joined } = opened.index.about
   const file = new TapeLineFile(path, statSync(path).size) // The tape may have grown since.
   const matchFile = await readMatchFile(path)
+  const close = (): void => {
+    file.close()
+    opened.close()
+  }
   return {
     path,
     header: withLateServers(reader.header, joined.map(decodeFrame).filter(isFrame)),
@@ -75,10 +79,8 @@ export async function openIndexedTape(
     ended,
     problems,
     ...(matchFile && { matchFile }),
-    close: () => {
-      file.close()
-      opened.close()
-    },
+    close,
+    [Symbol.asyncDispose]: async () => close(),
   }
 }
 
@@ -95,7 +97,7 @@ async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Pro
 // A tape of an older format version, and a tape with a line that is too long for an index, are also read into memory.
 async function openInMemory(path: string): Promise<IndexedTape> {
   const tape = await loadTape(path)
-  return { ...tape, turns: turnStoreOf(tape.turns), close: () => {} }
+  return { ...tape, turns: turnStoreOf(tape.turns), close: () => {}, [Symbol.asyncDispose]: async () => {} }
 }
 
 function isFrame(line: Frame | BrokenLine): line is Frame {
