@@ -31,6 +31,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...noise.map(noiseText),
     ...remainingText(report),
     ...bindingsText(report),
+    ...explanationText(report),
     `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} skipped, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} responses not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
     `verdict: ${verdictText(report)}`,
@@ -80,6 +81,41 @@ function remainingText({ steps, judgedRuns, unstable }: RepeatedReport): readonl
 
 function runsText(inRuns: number | undefined, runs: number): string {
   return inRuns === runs ? `in all ${runs} runs` : `in ${inRuns} of ${runs} runs`
+}
+
+function explanationText({ explained, judgedRuns }: RepeatedReport): readonly string[] {
+  if (explained === undefined) return []
+  const { exchange, method, tool, why, differences } = explained
+  const same = differences.length === 0 ? [why ?? 'all runs are as recorded'] : []
+  return [
+    `explained: #${exchange} ${callName(method, tool)}`,
+    ...same.map((text) => `  ${text}`),
+    ...differences.flatMap((one) => [
+      `  ${one.path}`,
+      ...(one.recorded === undefined ? [] : [`    recorded  ${describeValue(one.recorded, 100)}`]),
+      ...one.live.map(
+        ({ run, value }) =>
+          `    run ${run}     ${value === undefined ? 'differs' : describeValue(value, 100)}`,
+      ),
+      ...(one.live.length < judgedRuns
+        ? [`    as recorded in ${judgedRuns - one.live.length} of ${judgedRuns} runs`]
+        : []),
+      one.verdict === 'noise'
+        ? `    noise: ${one.why} (${EXPLAINED_BY[one.by]})`
+        : `    difference: ${one.why}`,
+    ]),
+  ]
+}
+
+type ExplainedBy = NonNullable<RepeatedReport['explained']>['differences'][number]['by']
+
+const EXPLAINED_BY: Readonly<Record<ExplainedBy, string>> = {
+  profile: 'from the noise profile',
+  runs: 'learned in these runs',
+  clock: 'from the clock',
+  binding: 'from a binding',
+  equality: 'from equal values on the tape',
+  option: 'from your options',
 }
 
 function bindingsText({ bindings }: RepeatedReport): readonly string[] {
@@ -155,7 +191,7 @@ function skippedText(skipped: number): string {
 /** The report as JSON in chunks, as defined by `schema/replay-report-1.json`. Only one step is in memory at a time. */
 export function replayAsJson(report: RepeatedReport): Iterable<string> {
   const { summary, performance, validation, errors, bindings, guesses, notes, runs } = report
-  const { judgedRuns, noise, timeline, unstable, steps } = report
+  const { judgedRuns, noise, timeline, unstable, steps, explained } = report
   return streamJson({
     reelayReport: 1,
     summary,
@@ -168,6 +204,7 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
     runs,
     judgedRuns,
     noise,
+    explained: explained && toSerializable(explained),
     timeline: new StreamedList(() => timeline),
     unstable: unstable.map(({ index, frame, exchange, finding, inRuns }) => ({
       index,

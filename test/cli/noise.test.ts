@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
+import { REELAY, start } from '../support/recorder.ts'
 import { tapeFile } from '../serve/tape-file.ts'
 import { client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
@@ -99,4 +100,18 @@ test('learn obeys the safety rules of verify, and says that nothing was learned'
     3,
     'reelay learn: nothing was sent, so nothing was learned: held: the tool is unknown, so it may write\n',
   ])
+})
+
+test('record --learn writes a profile after the session', async () => {
+  const tape = tapeFile(...HANDSHAKE, ...CALL).replace('.tape', '-again.tape')
+  const command = ['record', '--learn', '2', '-o', tape, ...serverIn(dirname(tape), '10')]
+  const run = start([process.execPath, REELAY, ...command])
+  const list = client({ id: 7, method: 'tools/list' })
+  for (const { dir, text } of [...HANDSHAKE, list, ...CALL])
+    if (dir === 'c2s') run.child.stdin.write(`${text}\n`)
+  run.child.stdin.end()
+  expect((await run.exited).code).toBe(0)
+  expect(run.stderr()).toContain('uuid   (2 values in 2 runs)\n')
+  expect(run.stdout().toString()).not.toContain('2 runs')
+  expect(readFileSync(tape.replace('.tape.jsonl', '.noise.yaml'), 'utf8')).toContain('is: uuid')
 })

@@ -56,6 +56,7 @@ interface RecordFlags extends LabelFlags {
   /** KiB. */
   readonly cut?: number
   readonly pending?: number
+  readonly learn?: number
   readonly tail?: true
   readonly redact?: boolean
   readonly redactEmail?: true
@@ -171,6 +172,14 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
       'Report requests that wait longer than this for a response',
     ),
   }),
+  ...inGroup('Noise', {
+    learn: option(
+      '--learn',
+      countValue(1000),
+      'After the session, play the tape this many times against the server command and write a noise profile',
+      { conflicts: ['url', 'urlEnv', 'forward', 'rotate'] },
+    ),
+  }),
   ...inGroup('Secrets', {
     redact: option('--no-redact', switchOff, 'Write secrets to the tape unchanged, instead of placeholders', {
       conflicts: ['redactEmail', 'vault'],
@@ -190,6 +199,8 @@ export type RecordArgs = RecordCommandArgs | RecordUrlArgs | RecordBridgeArgs | 
 export interface RecordCommandArgs extends RecordTapeArgs {
   readonly kind: 'command'
   readonly command: readonly [string, ...string[]]
+  /** How often the tape is played after the session, to learn noise. */
+  readonly learn: number | undefined
 }
 
 export interface RecordUrlArgs extends RecordTapeArgs {
@@ -240,7 +251,8 @@ export function parseRecordArgs(argv: readonly string[]): RecordArgs | undefined
   const { name, command } = splitNameAndCommand(rest)
   const [program, ...args] = command
   if (program === undefined || program === '') throw noCommand()
-  return { kind: 'command', command: [program, ...args], ...readTapeArgs(flags, name) }
+  const { learn } = flags
+  return { kind: 'command', command: [program, ...args], learn, ...readTapeArgs(flags, name) }
 }
 
 /**

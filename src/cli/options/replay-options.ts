@@ -120,13 +120,14 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly watch?: true
   readonly noiseProfile?: string
   readonly useNoiseProfile?: boolean
+  readonly explain?: number
   /** Only the config sets it. */
   readonly parallelExecution?: boolean
 }
 
 /** The options of both commands; `verify` has a few more. */
 export const REPLAY_OPTIONS: OptionTable<
-  Omit<ReplayFlags, 'update' | 'watch' | 'noiseProfile' | 'useNoiseProfile'>
+  Omit<ReplayFlags, 'update' | 'watch' | 'noiseProfile' | 'useNoiseProfile' | 'explain'>
 > &
   OptionRows = {
   ...LIVE_SERVER_OPTIONS,
@@ -397,6 +398,12 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
     switchOff,
     'Ignore the noise profile next to the tape and learn noise from the server under test',
     { group: 'Comparison', conflicts: ['noiseProfile'] },
+  ),
+  explain: option(
+    '--explain <exchange>',
+    countValue(),
+    'Explain for each difference of this exchange why it is noise or not, e.g. 4 for #4',
+    { group: 'Output' },
   ),
   update: option(
     '--update',

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
 import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
 import { serverName, stdioServer } from '../../record/tape-header.ts'
@@ -42,6 +44,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const summary = await log.finish()
   await view?.end()
   printRecordingSummary(args, summary)
+  if (args.learn !== undefined && summary.path !== undefined) await learnFrom(summary.path, args)
   exitLike(exit)
 }
 
@@ -55,6 +58,24 @@ async function runUnrecorded({ command }: RecordCommandArgs, server: ServerProce
 }
 
 const TOO_MANY_FILES: readonly unknown[] = ['EMFILE', 'ENFILE']
+
+/**
+ * Runs `reelay learn` on the new tape. It is a separate process group, because most clients end the recorder a few seconds after
+ * they have closed its input. Ctrl+C ends both.
+ */
+async function learnFrom(tape: string, { learn, command, quiet }: RecordCommandArgs): Promise<void> {
+  const [node, program = ''] = [process.execPath, process.argv[1]]
+  if (!quiet) printNotice(`learning noise: the server is started ${learn} more times`)
+  const child = spawn(node, [program, 'learn', tape, '--runs', String(learn), '--', ...command], {
+    stdio: ['ignore', quiet ? 'ignore' : 2, 2],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  })
+  const stop = (): void => void child.kill('SIGTERM')
+  process.once('SIGINT', stop)
+  await once(child, 'close').catch(() => {}) // the recording is complete, with or without a profile
+  process.off('SIGINT', stop)
+}
 
 type RedactionOrRefusal = Partial<RecordingRedaction> & { readonly refusal?: string }
 

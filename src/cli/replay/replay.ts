@@ -134,6 +134,7 @@ async function replayTape(
     ...(beforeRun && { beforeRun }),
     ...(baseline && { baseline }),
     ...(noise && { noise }),
+    ...(flags.explain !== undefined && { explain: flags.explain }),
   }
   let report: RepeatedReport
   try {
@@ -144,6 +145,11 @@ async function replayTape(
     await closeTape() // the tape of a run that failed ends as well
   }
   await reports.write(redactReport(report, screen))
+  if (flags.explain !== undefined && report.explained === undefined)
+    throw usageError(
+      `--explain: the tape has no exchange #${flags.explain}`,
+      'reelay inspect shows the numbers of the exchanges',
+    )
   if (learnCommand !== undefined && noise === undefined && report.noise.length > 0)
     process.stderr.write(
       `reelay verify: noise was learned from the server under test; to learn it from a known-good server: ${learnCommand}\n`,

@@ -103,13 +103,14 @@ export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedac
  * they are read.
  */
 export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
-  const { summary, errors, notes, unstable, bindings, guesses, steps } = report
+  const { summary, errors, notes, unstable, bindings, guesses, steps, explained } = report
   return {
     ...report,
     summary: { ...summary, target: screen.text(summary.target) },
     steps: steps.transform((step) => redactStep(step, screen)),
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
+    ...(explained && { explained: redactExplanation(explained, screen) }),
     unstable: unstable.map((each) => ({ ...each, finding: redactFinding(each.finding, screen) })),
     bindings: bindings.map((binding) => redactBinding(binding, screen)),
     guesses: guesses.map((binding) => redactBinding(binding, screen)),
@@ -136,6 +137,27 @@ function redactFinding(finding: StepFinding, screen: ReportRedactor): StepFindin
     message: screen.text(message),
     ...(expected !== undefined && { expected: screen.part(name, expected) }),
     ...(actual !== undefined && { actual: screen.part(name, actual) }),
+  }
+}
+
+function redactExplanation(
+  explained: NonNullable<RepeatedReport['explained']>,
+  screen: ReportRedactor,
+): NonNullable<RepeatedReport['explained']> {
+  return {
+    ...explained,
+    differences: explained.differences.map((one) => {
+      const shown = (value: unknown): unknown => screen.part(lastPathName(one.path), value)
+      return {
+        ...one,
+        why: screen.text(one.why),
+        ...(one.recorded !== undefined && { recorded: shown(one.recorded) }),
+        live: one.live.map(({ run, value }) => ({
+          run,
+          ...(value !== undefined && { value: shown(value) }),
+        })),
+      }
+    }),
   }
 }
 

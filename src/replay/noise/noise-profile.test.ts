@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { called, foundIn, session } from '../../../test/support/against-tape.ts'
 import type { Said } from '../../../test/support/tape-of.ts'
+import { replaySummaryText } from '../../report/replay.ts'
 import { replayTransport } from '../../serve/replay-transport.ts'
 import type { Tape } from '../../store/file/read.ts'
 import type { ReplayTarget } from '../options.ts'
@@ -170,6 +171,39 @@ test('a value that varies in this server, but not in the profile, is newly unsta
     { repeat: 3 },
   )
   expect(without.noise.map(({ path }) => path)).toContain('result.structuredContent.price')
+})
+
+test('the judgement of an exchange is explained: values of each run, verdict, and what decided', async () => {
+  const lives = [5, 6, 7].map((n) => shop(n, { took: `broke ${n} ms` }))
+  const target = serverOf(lives)
+  const runs = { repeat: 3, noise: profile, explain: 3 }
+  const report = await replayRepeatedly(shop(0), { target, allowWrites: true }, runs)
+  const text = replaySummaryText(report)
+  expect(text.slice(text.indexOf('explained:'), text.indexOf('4 sent'))).toMatchInlineSnapshot(`
+    "explained: #3 tools/call get
+      result.structuredContent.id
+        recorded  "00000007-1111-4222-8333-444444441007"
+        run 1     "00000002-1111-4222-8333-444444441012"
+        run 2     "00000003-1111-4222-8333-444444441013"
+        run 3     "00000004-1111-4222-8333-444444441014"
+        noise: the noise profile has uuid at result.structuredContent.id (from the noise profile)
+      result.structuredContent.text
+        recorded  "took 3 ms"
+        run 1     "broke 5 ms"
+        run 2     "broke 6 ms"
+        run 3     "broke 7 ms"
+        difference: has another value; the noise profile expects: text "took <integer from 4 to 7> ms"
+    "
+  `)
+  const ignoring = await replayRepeatedly(
+    shop(0),
+    { target: serverOf(lives), allowWrites: true, ignore: ['result.structuredContent'] },
+    { repeat: 1, explain: 3 },
+  )
+  expect(ignoring.explained?.differences.map(({ verdict, by }) => `${verdict} ${by}`)).toEqual([
+    'noise option',
+    'noise option',
+  ])
 })
 
 test('an exchange that was not learned is judged as without a profile', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { explainExchange } from '../noise/explain.ts'
 import { ProfileNoise, type NoiseProfile } from '../noise/noise-profile.ts'
 import { ExchangeNoise } from './exchange-noise.ts'
 import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
@@ -31,6 +32,8 @@ export interface RepeatOptions {
   readonly baseline?: Tape
   /** What varies in the responses of the known-good server. Anything else that varies in this server is a difference. */
   readonly noise?: NoiseProfile
+  /** The number of an exchange whose judgement is explained in the report. */
+  readonly explain?: number
 }
 
 /**
@@ -49,6 +52,7 @@ export async function replayRepeatedly(
     onStop = (stop) => stop.goOn(),
     baseline,
     noise,
+    explain,
   }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
@@ -76,7 +80,7 @@ export async function replayRepeatedly(
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const profile = noise && new ProfileNoise(noise)
   const judgeAll = (reports: readonly [ReplayReport, ...ReplayReport[]]): ReturnType<typeof judgeRuns> =>
-    judgeRuns(reports, { tape, baseline, runs, profile, startOf: (report) => liveFrom.get(report) })
+    judgeRuns(reports, { tape, baseline, runs, profile, startOf: (report) => liveFrom.get(report), explain })
   const needsMore = (report: ReplayReport): boolean =>
     hasFindings(profile === undefined ? report : judgeAll([report]).report)
   const first = await play(correlate)
@@ -118,12 +122,13 @@ interface JudgeRunsOptions {
   readonly profile: ProfileNoise | undefined
   /** When a run began, in milliseconds since 1970. */
   readonly startOf: (report: ReplayReport) => number | undefined
+  readonly explain: number | undefined
 }
 
 /** Puts recorded values back, learns what is noise and reports the rest. */
 function judgeRuns(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { tape, baseline, runs, profile, startOf }: JudgeRunsOptions,
+  { tape, baseline, runs, profile, startOf, explain }: JudgeRunsOptions,
 ): ReturnType<typeof repeatedReport> {
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const [noise, noiseOfBaseline] = [new ExchangeNoise(), new ExchangeNoise()]
@@ -138,7 +143,19 @@ function judgeRuns(
       live: () => ({ from, to: from + report.summary.duration }),
     }
   })
-  return repeatedReport(reports, { runs, restored, noise, noiseOfBaseline, profile, clocks })
+  const judged = repeatedReport(reports, { runs, restored, noise, noiseOfBaseline, profile, clocks })
+  if (explain === undefined) return judged
+  const { steps } = judged.report
+  const explained = explainExchange({
+    exchange: explain,
+    reports,
+    restored,
+    clocks,
+    noise,
+    profile,
+    judged: steps,
+  })
+  return { ...judged, report: { ...judged.report, ...(explained && { explained }) } }
 }
 
 /** Ends early if the runs are stopped. */

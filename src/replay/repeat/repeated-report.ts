@@ -2,6 +2,7 @@ import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { NoisePlace } from '../../diff/noise/noise-places.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { formatPath } from '../../json/path.ts'
+import type { ExchangeExplanation } from '../noise/explain.ts'
 import type { ProfileNoise } from '../noise/noise-profile.ts'
 import type { ExchangeNoise, NoisyPath } from './exchange-noise.ts'
 import { sometimesChanged } from './sometimes-changed.ts'
@@ -20,6 +21,8 @@ export interface RepeatedReport extends ReplayReport {
   /** The runs that count: all but those that tried other bindings. */
   readonly judgedRuns: number
   readonly noise: readonly NoisyPath[]
+  /** Why one exchange was judged as it was, if the caller asked for it. */
+  readonly explained?: ExchangeExplanation
   /** Findings that did not occur in every run. */
   readonly unstable: readonly {
     readonly index: number
