@@ -57,7 +57,8 @@ export async function openBench() {
 
   /** Runs `reelay verify` and returns its exit code and its report. */
   async function verify({ tape, settings, transport, options = [] }) {
-    const all = { ...settings, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
+    const isStateless = transport === 'http'
+    const all = { ...settings, isStateless, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
     const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
     const command = [process.execPath, main, 'verify', tape, '--json', '--no-config', ...options, ...target]
     const child = start(command, { env: envOf(all), stdio: ['ignore', 'pipe', 'pipe'] })

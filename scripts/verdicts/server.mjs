@@ -23,8 +23,11 @@ export function createConnection(settings) {
   async function receive(message, send) {
     if (message.method === undefined) return waiting.get(message.id)?.(message.result ?? {})
     if (message.id === undefined) return
-    document ??= documentOf(scene, settings)
     const era = isModern(message) ? 'modern' : 'legacy'
+    // A stateless server does not know which run a message belongs to, so every other equal call has the change.
+    const isPerCall = settings.sometimes !== undefined && settings.isStateless && era === 'modern'
+    if (isPerCall) document = documentOf(scene, settings, `calls-${message.method}-${message.params?.name}`)
+    else document ??= documentOf(scene, settings, 'runs')
     const outcome = await outcomeOf(message, contextOf(message, era, send))
     if (outcome === undefined) return
     await send({ jsonrpc: '2.0', id: message.id, ...envelope(outcome, era) })
@@ -171,10 +174,10 @@ function subscriptionOf(id) {
   return { 'io.modelcontextprotocol/subscriptionId': id }
 }
 
-function documentOf(scene, settings) {
+function documentOf(scene, settings, counter) {
   if (settings.change === undefined) return scene.document
   if (settings.sometimes !== undefined) {
-    const parity = count(settings, 'runs') % 2 === 1 ? 'odd' : 'even'
+    const parity = count(settings, counter.replaceAll(/[^\w-]/g, '-')) % 2 === 1 ? 'odd' : 'even'
     if (parity !== settings.sometimes) return scene.document
   }
   return changed(

@@ -43,16 +43,16 @@ export function printSometimes(results, { verbose }) {
   console.log('\nChanges in every other run\n')
   for (const [name, list] of groupBy(
     results,
-    ({ era, noise, parity }) => `${era}, ${noise} noise, ${parity} runs`,
+    ({ era, transport, noise, parity }) => `${era}, ${transport}, ${noise} noise, ${parity} runs`,
   )) {
     const bad = list.filter(({ isFound }) => !isFound)
     console.log(
-      `${name.padEnd(32)} ${list.length} tried, ${list.length - bad.length} reported, ${bad.length} passed`,
+      `${name.padEnd(38)} ${list.length} tried, ${list.length - bad.length} reported, ${bad.length} passed`,
     )
   }
   const why = passed.map((result) => ({
     ...result,
-    transport: result.parity,
+    transport: `${result.transport}/${result.parity}`,
     why: `${result.verdict}, ${result.runs} runs`,
   }))
   printList('Passed', why, verbose)

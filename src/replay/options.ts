@@ -42,6 +42,8 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
   readonly retryDelay?: number
   /** After this many steps (default 50 000), the report has texts only for steps with findings; `for await` sees all texts. */
   readonly keepTexts?: number
+  /** Called before the first message is sent if the run sends calls that may have side effects. */
+  readonly onWrites?: () => void
   /** Pauses, resumes and stops the run. */
   readonly controller?: ReplayController
   /** Stops the run. */
@@ -52,6 +54,8 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
 export interface ReplayTarget {
   readonly name: string
   readonly open: OpenLink
+  /** True if all connections lead to the same server process, so that one session may cause notifications in another. */
+  readonly isShared?: true
 }
 
 /** Milliseconds that an answer may take by default. */

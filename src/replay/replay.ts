@@ -187,6 +187,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
     correlate ?? bindingsOfPart(part, tape),
   ])
   const plan = planMessages(part.turns, options, tools)
+  if (plan.hasWrites) options.onWrites?.()
   const { bindings, notes } = dropLeftOutProducers(found, plan)
   peer.notes.push(...notes)
   const values = createCarriedValues(plan, bindings)
@@ -195,7 +196,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const { started } = tape.header
   const context = createSendContext(options, { part, plan, values, early, started: Date.parse(started) })
   const judges = createJudges({ options, part, plan, peer, identity, tools, values, started, now })
-  const unsolicited = new UnsolicitedMessages({ options, plan, peer, values })
+  const unsolicited = new UnsolicitedMessages({ options, plan, peer, judges })
   const totals = new RunTotals()
   const report = (step: ReplayStep, sent?: SentMessage): void => {
     monitor.stepEnded(step)
@@ -220,13 +221,13 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
       monitor.stepStarted(planned.index)
       const { sent, step } = await sendAndJudge(planned, context, (message) => judgeMessage(message, judges))
       const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
-      if (!unsolicited.defer(whole)) report(whole, sent)
+      if (!unsolicited.defer(whole, sent)) report(whole, sent)
       if (hasFailed(whole)) applyErrorPolicy(options)
     },
     skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
     release: () => peer.release(),
   })
-  for (const step of await unsolicited.finish()) report(step)
+  for (const { step, sent } of await unsolicited.finish()) report(step, sent)
   return { plan, values, bindings, totals }
 }
 

@@ -78,7 +78,16 @@ test('the validation counts findings by layer, and answers by what was found', (
     passed: 2,
     failed: 1,
     skipped: 1,
-    layers: { transport: 0, 'json-rpc': 0, 'is-error': 0, schema: 0, values: 3, order: 0, timing: 1 },
+    layers: {
+      transport: 0,
+      'json-rpc': 0,
+      'is-error': 0,
+      schema: 0,
+      values: 3,
+      order: 0,
+      notifications: 0,
+      timing: 1,
+    },
   })
 })
 

@@ -20,13 +20,13 @@ export function urlTarget(
   options: Omit<StreamableHttpLinkOptions, 'url'> = {},
 ): ReplayTarget {
   const address = new URL(url)
-  return { name: nameOf(address), open: urlLink({ url: address, ...options }) }
+  return { name: nameOf(address), open: urlLink({ url: address, ...options }), isShared: true }
 }
 
 /** A running server with the legacy HTTP+SSE transport. */
 export function sseTarget(url: string | URL, options: Omit<HttpLinkOptions, 'url'> = {}): ReplayTarget {
   const address = new URL(url)
-  return { name: nameOf(address), open: httpSseLink({ url: address, ...options }) }
+  return { name: nameOf(address), open: httpSseLink({ url: address, ...options }), isShared: true }
 }
 
 /** A transport of either SDK, or a served tape: `transportTarget(() => replayTransport(tape, { drift: 'ignore' }))`. `make` is called for each connection of the tape. */

@@ -228,6 +228,7 @@ function stepJson(step: ReplayStep): object {
     sent: parseOrKeepText(step.sent),
     answer: parseOrKeepText(step.answer),
     recordedAnswer: parseOrKeepText(step.recordedAnswer),
+    ...(step.notifications !== undefined && { notifications: parseOrKeepText(step.notifications) }),
     findings: step.findings.map(findingJson),
     acceptable: undefined,
   }

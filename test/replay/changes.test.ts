@@ -54,7 +54,7 @@ test.each([
       'get_order order result.structuredContent.order.tags the same items come in another order',
     ],
   ],
-  ['progress', ['get_order order  progress no longer comes before the answer']],
+  ['progress', ['get_order notifications notifications[0] is missing']],
   [
     'rename',
     [

@@ -117,8 +117,39 @@ const MESSAGES = {
     })
     return say('logged')
   },
+  'jitter-of-named-steps': async (_, { progress }) => {
+    const count = randomInt(3, 7)
+    for (let n = 1; n <= count; n += 1)
+      await progress({ progress: n, total: count, message: `Step ${n} of ${count}` })
+    return say('copied')
+  },
+  'lost-progress': async (_, { progress }) => {
+    for (let n = 1; n <= 8; n += 1)
+      if (n === 8 || Math.random() < 0.5) await progress({ progress: n, total: 8 })
+    return say('copied')
+  },
+  'jitter-of-logs': async (_, { notify }) => {
+    const count = randomInt(2, 6)
+    for (let n = 1; n <= count; n += 1)
+      await notify('notifications/message', { level: 'debug', logger: 'beat', data: `beat ${n}` })
+    return say('logged')
+  },
+  'random-log': async (_, { notify }) => {
+    const level = LEVELS[randomInt(LEVELS.length)]
+    const data = level === 'alert' ? 'Alert level-message' : `${level}-level message`
+    await notify('notifications/message', { level, logger: 'random', data })
+    return say('logged')
+  },
+  'jitter-of-updates': async (_, { notify }) => {
+    const count = randomInt(2, 6)
+    for (let n = 1; n <= count; n += 1)
+      await notify('notifications/resources/updated', { uri: 'doc://volatile' })
+    return say('touched')
+  },
   'optional-member': async () => field({ ...(Math.random() < 0.5 && { hint: 'try again' }), steady: 7 }),
 }
+
+const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 export const VOLATILE_KINDS = [...Object.keys(FIELDS), ...Object.keys(TEXTS), ...Object.keys(MESSAGES)]
 

@@ -127,10 +127,18 @@ async function replayTape(
     pause(step)
   }
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
+  const mayConfirm =
+    !always && repeat > 1 && !isStepped && flags.record === undefined && flags.onAsk !== 'ask'
   const runs = {
     repeat,
     always,
     onStep,
+    ...(mayConfirm && {
+      confirm: {
+        target: readReplayTarget(command, flags, () => {}),
+        repeatsWrites: flags.repeat !== undefined,
+      },
+    }),
     ...(beforeRun && { beforeRun }),
     ...(baseline && { baseline }),
     ...(noise && { noise }),
@@ -184,10 +192,10 @@ function noiseProfileFor(
 export function readReplayTarget(
   command: readonly string[],
   { url, sse, header = [] }: ReplayFlags,
+  onStderr: (chunk: Uint8Array) => void = (chunk) => process.stderr.write(chunk),
 ): ReplayTarget {
   const [file, ...args] = command
-  if (file !== undefined && url === undefined)
-    return commandTarget([file, ...args], { onStderr: (chunk) => process.stderr.write(chunk) })
+  if (file !== undefined && url === undefined) return commandTarget([file, ...args], { onStderr })
   if (url === undefined || file !== undefined) throw targetUsageError(file !== undefined)
   const headers = headerRecord(header)
   return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })

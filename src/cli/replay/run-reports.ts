@@ -53,17 +53,17 @@ export class RunReports {
   }
 
   /**
-   * Prints a step, if the printed format has a form for steps. Each run after the first has a heading, and only those steps that
-   * ended in another way than in the first run.
+   * Prints a step, if the printed format has a form for steps. Of the runs after the first, only those steps are printed that ended in
+   * another way than in the first run, with a heading.
    */
   printStep(step: ReplayStep, run: number, screen: ReportRedactor): void {
     const format = REPORTS.replay.find(({ name }) => name === this.#printed)
     if (format?.step === undefined) return
-    if (run !== this.#lastRun) print(`run ${run}:\n`)
-    this.#lastRun = run
     const ended = endOfStep(step)
     if (run === 1 && ended !== AS_RECORDED) this.#firstRun.set(step.index, ended)
     if (run > 1 && ended === (this.#firstRun.get(step.index) ?? AS_RECORDED)) return
+    if (run !== this.#lastRun) print(`run ${run}:\n`)
+    this.#lastRun = run
     print(`${format.step(redactStep(step, screen))}\n`)
   }
 
@@ -125,6 +125,7 @@ function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {
     sent: shown(step.sent),
     answer: shown(step.answer),
     recordedAnswer: shown(step.recordedAnswer),
+    ...(step.notifications !== undefined && { notifications: shown(step.notifications) }),
     findings: step.findings.map((finding) => redactFinding(finding, screen)),
   }
 }

@@ -2,6 +2,7 @@ import type { ValueLocation } from '../../bindings/binding.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 import { writeLocation } from '../../bindings/location.ts'
 import { createDiffer } from '../../diff/diff.ts'
+import type { Difference } from '../../diff/difference.ts'
 import { member, parseJson } from '../../json/parse.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { classifyMessage, type Notification, type Request, type Response } from '../../protocol/message.ts'
@@ -17,6 +18,7 @@ import {
   type StepState,
   STOPPED_BEFORE_ANSWER,
 } from '../steps/step.ts'
+import { liveObservation, observationText } from '../steps/observed-notifications.ts'
 import type { CarriedValues, UnboundValue } from '../values/carried-values.ts'
 import { findRange, decodeLeaf, replaceValue } from '../../json/find-replace.ts'
 import type { Turn, TurnStep } from '../../tape/turns.ts'
@@ -53,6 +55,8 @@ export interface Judges {
   readonly rules: {
     /** Names of the rules that compare the values of an answer. */
     namesFor(answer: JudgedAnswer): readonly string[]
+    /** The differences between two values that are not noise. */
+    differences(expected: unknown, actual: unknown): readonly Difference[]
   }
 }
 
@@ -109,6 +113,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
     sent: sent.text,
     answer: end.kind === 'answered' ? end.text : undefined,
     recordedAnswer: turn.response?.text,
+    ...(asides.length > 0 && { notifications: observationText(liveObservation(asides)) }),
     sentAt,
     duration,
     recordedDuration: answer.recordedDuration,

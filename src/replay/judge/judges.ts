@@ -8,6 +8,7 @@ import type { IdentityJudge } from './identity.ts'
 import { isErrorJudge } from './is-error.ts'
 import type { Judges } from './judge.ts'
 import { jsonRpcJudge } from './json-rpc.ts'
+import { NotificationsJudge } from './notifications.ts'
 import { orderJudge } from './order.ts'
 import { officialSchemaJudges, OutputSchemaJudge } from './schema.ts'
 import { ServerRequestJudge } from './server-requests.ts'
@@ -65,6 +66,7 @@ export function createJudges({
       isUnknown: (request) => peer.isUnrecorded(request),
     }),
     orderJudge,
+    new NotificationsJudge(rules),
     timingJudge(options.slower),
   ]
   return {

@@ -3,7 +3,7 @@ import { type Judge, type JudgedAnswer, serverMessagesIn } from './judge.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import type { TurnStep } from '../../tape/turns.ts'
 
-/** Checks that the server sends the same requests and progress before its answer, in the same order. */
+/** Checks that the server sends the same requests before its answer, in the same order, also relative to its first progress. */
 export const orderJudge: Judge = { judge: judgeOrder }
 
 function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding[] {
@@ -13,17 +13,19 @@ function judgeOrder({ turn, asides, moved }: JudgedAnswer): readonly StepFinding
   const actual = milestones(asides.map(({ message }) => message).filter(isHere))
   const [lost, added] = [missingFrom(actual, expected), missingFrom(expected, actual)]
   const findings = [
-    ...counted(lost, 'no longer comes before the answer'),
-    ...counted(
-      added.filter((name) => name !== PROGRESS),
-      'is new',
-    ),
+    ...counted(lost.filter(isRequest), 'no longer comes before the answer'),
+    ...counted(added.filter(isRequest), 'is new'),
   ]
   if (lost.length + added.length > 0 || expected.join() === actual.join()) return findings
   return [{ ...found('the messages before the answer come in another order'), expected, actual }]
 }
 
 const PROGRESS = 'progress'
+
+// The layer `notifications` compares progress.
+function isRequest(name: string): boolean {
+  return name !== PROGRESS
+}
 
 // The number of progress messages depends on the machine. Logs and list changes can come at any time.
 function milestones(messages: readonly (Request | Notification)[]): readonly string[] {

@@ -1,86 +1,130 @@
 import type { ReplayController } from '../controller.ts'
 import type { ReplayOptions } from '../options.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
-import { type LiveNotifications, RESOURCE_UPDATED, SERVER_GRACE } from '../session/live-notifications.ts'
+import type { SentMessage } from '../send/send-message.ts'
+import { type LiveNotifications, SERVER_GRACE } from '../session/live-notifications.ts'
 import type { Peer } from '../session/peer.ts'
+import { connectionNotifications, observedNotification } from '../steps/observed-notifications.ts'
 import { hasFailed, type ReplayStep, NO_FINDINGS, type StepFinding } from '../steps/step.ts'
-import type { CarriedValues } from '../values/carried-values.ts'
-import { type JudgeOptions, createRuleDiffer, EXACT_RULE } from './comparison-rules.ts'
-import type { Difference } from '../../diff/difference.ts'
-import { separateNoise } from '../../diff/noise/index.ts'
-import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
-import { differenceFinding } from './values.ts'
-import type { TrailingNotifications } from '../plan/plan-columns.ts'
+import { compareConnection, type RecordedNotification, TIMER_DELAY } from './connection-notifications.ts'
+import type { JudgeOptions } from './comparison-rules.ts'
+import type { Judges } from './judge.ts'
+import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 
 interface UnsolicitedMessagesContext {
   readonly options: JudgeOptions &
     Pick<ReplayOptions, 'onError' | 'signal'> & { readonly controller: ReplayController }
   readonly plan: ReplayPlan
   readonly peer: Peer
-  readonly values: CarriedValues
+  readonly judges: Judges
 }
 
-/** Checks the messages that the server sends on its own: those before a message of the client, and those after the last one. */
+/** A step that is reported after the notifications of its link were compared. */
+export interface DeferredStep {
+  readonly step: ReplayStep
+  readonly sent: SentMessage
+}
+
+/**
+ * Checks the messages that the server sends on its own. Nothing in a log message, for example, tells which request it belongs to,
+ * and it may come after the answer. All notifications of a link are therefore compared together, with its last step.
+ */
 export class UnsolicitedMessages {
   readonly #options: UnsolicitedMessagesContext['options']
+  readonly #plan: ReplayPlan
   readonly #peer: Peer
-  readonly #updates: ResourceUpdatesJudge
-  /** The notifications that the recorded server sent after the last message of each link, by the index of that message. */
-  readonly #expectedAfter: ReadonlyMap<number, TrailingNotifications>
-  readonly #deferred: ReplayStep[] = []
+  readonly #judges: Judges
+  /** The links by the index of the last message on them; empty if answers are not compared. */
+  readonly #lastMessages: ReadonlyMap<number, string>
+  readonly #deferred: DeferredStep[] = []
+  /** Frames of messages that were not sent, or that the server did not process as when they were recorded. */
+  readonly #disturbed = new Set<number>()
+  /** Links on which a request was sent more than once. */
+  readonly #retried = new Set<string>()
+  /** For each link, the recorded id of a subscription by its live id. */
+  readonly #subscriptions = new Map<string, Map<unknown, unknown>>()
 
-  constructor({ options, plan, peer, values }: UnsolicitedMessagesContext) {
+  constructor({ options, plan, peer, judges }: UnsolicitedMessagesContext) {
     this.#options = options
+    this.#plan = plan
     this.#peer = peer
-    this.#updates = new ResourceUpdatesJudge({
-      judging: options,
-      isLiveValue: values.explains,
-      recordedOn: (link) => plan.resourceUpdatesOn(link),
-      grace: SERVER_GRACE,
-    })
-    this.#expectedAfter = options.validate === false ? new Map() : plan.trailingNotifications()
+    this.#judges = judges
+    this.#lastMessages = options.validate === false ? new Map() : plan.lastMessages()
   }
 
   /** Waits for the messages that the server had sent before this one when it was recorded. */
   async waitBefore({ link, receivedBefore: wanted }: PlannedMessage): Promise<readonly StepFinding[]> {
     if (wanted.size === 0) return NO_FINDINGS
     const { notifications } = await this.#peer.sessionOf(link)
-    const missing = (await notifications.waitForCounts(wanted, SERVER_GRACE)).map(missingBefore)
-    const updates = await this.#updates.judge({ link, wanted, now: notifications })
-    return [...missing, ...updates]
+    const missing = await notifications.waitForCounts(wanted, SERVER_GRACE)
+    return missing.filter((method) => !method.startsWith('notifications/')).map(missingRequest)
   }
 
-  /** Returns true if the step is kept back: the last step of a link is reported after the notifications that followed it. */
-  defer(step: ReplayStep): boolean {
-    if (!this.#expectedAfter.has(step.index) || !wasSent(step)) return false
+  /** Returns true if the step is kept back: the last step of a link is reported with the notifications of the link. */
+  defer(step: ReplayStep, sent: SentMessage): boolean {
+    this.#observe(step, sent)
+    if (!this.#lastMessages.has(step.index) || !wasSent(step)) return false
     if (this.#options.onError === 'pause' && hasFailed(step)) return false // the user looks at it before the run continues
-    this.#deferred.push(step)
+    this.#deferred.push({ step, sent })
     return true
   }
 
-  /** Returns the deferred steps, with findings about notifications that did not come. */
-  finish(): Promise<readonly ReplayStep[]> {
-    return Promise.all(this.#deferred.splice(0).map((step) => this.#settle(step)))
+  /** Returns the deferred steps, with findings about the notifications of their links. */
+  finish(): Promise<readonly DeferredStep[]> {
+    return Promise.all(this.#deferred.splice(0).map((deferred) => this.#settle(deferred)))
   }
 
-  async #settle(step: ReplayStep): Promise<ReplayStep> {
-    const expected = this.#expectedAfter.get(step.index)
-    const session = expected && this.#peer.openSessionOf(expected.link)
-    if (expected === undefined || session === undefined || this.#isStopped) return step
-    const found = await this.#missingAfter(expected, session.notifications)
-    if (found.length === 0 || this.#isStopped) return step
-    return { ...step, findings: [...step.findings, ...found] }
+  #observe({ frame, state, retries, isInjected }: ReplayStep, sent: SentMessage): void {
+    const { planned } = sent
+    if (state !== 'done' || isInjected === true) this.#disturbed.add(frame)
+    if (retries > 0) this.#retried.add(planned.link)
+    if (sent.kind !== 'requested' || planned.message.method !== LISTEN) return
+    const known = this.#subscriptions.get(planned.link) ?? new Map<unknown, unknown>()
+    this.#subscriptions.set(planned.link, known)
+    if (planned.message.kind === 'request') known.set(sent.id, planned.message.id)
   }
 
-  async #missingAfter(
-    { link, counts: wanted }: TrailingNotifications,
-    now: LiveNotifications,
-  ): Promise<readonly StepFinding[]> {
-    const level = this.#options.strict === true ? 'error' : 'warn'
-    const missing = (await now.waitForCounts(wanted, SERVER_GRACE)).map((method) =>
-      missingAfter(method, level),
+  async #settle(deferred: DeferredStep): Promise<DeferredStep> {
+    const { step, sent } = deferred
+    const link = this.#lastMessages.get(step.index)
+    const session = link === undefined ? undefined : this.#peer.openSessionOf(link)
+    if (link === undefined || session === undefined || this.#isStopped) return deferred
+    const recorded = [...this.#recordedOn(link, session.hasStreams)]
+    await waitForExpected(recorded, session.notifications)
+    if (this.#isStopped || session.notifications.isIncomplete) return deferred
+    const subscriptions = this.#subscriptions.get(link)
+    const mayBeNew = this.#retried.has(link)
+    const mayHaveLost = sent.planned.turn.trigger?.x !== undefined
+    const live = session.notifications.received.map(({ method, params, isEarly, isAtStart, pause }) => ({
+      value: observedNotification({ method, params }, subscriptions),
+      isOptional:
+        isEarly || mayBeNew || pause > TIMER_DELAY || (mayHaveLost && isAtStart && isListChange(method)),
+    }))
+    const { findings, observed } = compareConnection({ recorded, live }, (then, now) =>
+      this.#judges.rules.differences(then, now),
     )
-    return [...missing, ...(await this.#updates.judge({ link, wanted, now }))]
+    if (observed === undefined) return deferred
+    const notifications = withConnection(step.notifications, observed)
+    const all = [...step.findings, ...(this.#judges.isStrict ? findings.map(asError) : findings)]
+    return { step: { ...step, notifications, findings: all }, sent }
+  }
+
+  /** `mayLose` means that the live server cannot send anything on its own before a stream for it is open. */
+  *#recordedOn(link: string, mayLose: boolean): Generator<RecordedNotification> {
+    const firstAnswer = mayLose ? this.#plan.firstAnswerOn(link) : 0
+    const ids = new Set(this.#subscriptions.get(link)?.values())
+    const subscriptions = new Map(Array.from(ids, (id) => [id, id]))
+    for (const { turn, isExpected } of this.#plan.notifyingTurns(link)) {
+      const isOptional = !isExpected || this.#disturbed.has(turn.trigger?.n ?? -1)
+      for (const recorded of connectionNotifications(turn)) {
+        const { message, n, item } = recorded
+        if (message.kind !== 'notification') continue
+        const value = observedNotification(message, subscriptions)
+        const key = item === undefined ? `frame-${n}` : `frame-${n}-${item}`
+        const isUncertain = n < firstAnswer && isListChange(value.method) && !isSubscription(turn)
+        yield { key, value, isOptional, isUncertain, delay: delayOf(recorded, turn, this.#plan) }
+      }
+    }
   }
 
   get #isStopped(): boolean {
@@ -88,125 +132,63 @@ export class UnsolicitedMessages {
   }
 }
 
+/** Waits for late notifications, but not for those that a timer of the server may send. */
+async function waitForExpected(
+  recorded: readonly RecordedNotification[],
+  live: LiveNotifications,
+): Promise<void> {
+  const expected = recorded.filter(
+    ({ isOptional, isUncertain, delay }) => !isOptional && !isUncertain && delay <= TIMER_DELAY,
+  )
+  const wanted = new Map<string, number>()
+  for (const { value } of expected) wanted.set(value.method, (wanted.get(value.method) ?? 0) + 1)
+  const longest = Math.max(0, ...expected.map(({ delay }) => delay))
+  await live.waitForCounts(wanted, NOTIFICATION_GRACE + 2 * longest)
+  await live.waitUntil(() => false, SETTLING)
+}
+
+// Milliseconds that a notification may come after the last answer, if it was recorded before an answer.
+const NOTIFICATION_GRACE = 700
+
+// A notification that the server sends together with its last answer arrives within this many milliseconds.
+const SETTLING = 10
+
+/**
+ * Milliseconds from the message that may have caused a notification to the notification. It is 0 if a request was open, because
+ * the live request takes its time too.
+ */
+function delayOf({ n, t }: RecordedMessage, { trigger, response }: Turn, plan: ReplayPlan): number {
+  if (response !== undefined && n < response.n && !isSubscription({ trigger })) return 0
+  const before = plan.messageBefore(n)?.turn
+  if (before?.trigger === undefined) return 0
+  const answer = before.response
+  return t - (answer !== undefined && answer.n < n ? answer.t : before.trigger.t)
+}
+
+// Servers that register their features when a session begins report them as changed.
+function isListChange(method: string): boolean {
+  return method.endsWith('/list_changed')
+}
+
+function isSubscription({ trigger }: Pick<Turn, 'trigger'>): boolean {
+  return trigger !== undefined && 'method' in trigger.message && trigger.message.method === LISTEN
+}
+
+const LISTEN = 'subscriptions/listen'
+
 function wasSent({ sentAt, isInjected }: ReplayStep): boolean {
   return sentAt !== undefined && isInjected !== true
 }
 
-function missingBefore(method: string): StepFinding {
-  const isRequest = !method.startsWith('notifications/')
-  const message = `${isRequest ? 'the request ' : ''}${method} of the server no longer comes before this`
-  return { layer: 'order', level: isRequest ? 'error' : 'warn', message }
+function missingRequest(method: string): StepFinding {
+  const message = `the request ${method} of the server no longer comes before this`
+  return { layer: 'order', level: 'error', message }
 }
 
-function missingAfter(method: string, level: StepFinding['level']): StepFinding {
-  return { layer: 'order', level, message: `${method} of the server no longer comes after this` }
+function asError(finding: StepFinding): StepFinding {
+  return finding.level === 'warn' ? { ...finding, level: 'error' } : finding
 }
 
-interface ResourceUpdatesJudgeOptions {
-  readonly judging: JudgeOptions
-  readonly isLiveValue: IsLiveValue
-  /** The resources that the recorded server reported as updated on a link, in tape order. */
-  readonly recordedOn: (link: string) => readonly string[]
-  /** Milliseconds that the server may be late. */
-  readonly grace: number
-}
-
-/** The recorded counts on a link at some point of the tape, and the live notifications. */
-interface UpdatesToJudge {
-  readonly link: string
-  readonly wanted: ReadonlyMap<string, number>
-  readonly now: LiveNotifications
-}
-
-/**
- * Compares the resources that the server reports as updated. A resource that was updated anywhere on the tape is not a
- * difference, and neither is an additional update.
- */
-class ResourceUpdatesJudge {
-  readonly #options: ResourceUpdatesJudgeOptions
-  readonly #differ: ReturnType<typeof createRuleDiffer>
-  readonly #links = new Map<string, LinkUpdates>()
-
-  constructor(options: ResourceUpdatesJudgeOptions) {
-    this.#options = options
-    this.#differ = createRuleDiffer(EXACT_RULE.kind, options.judging)
-  }
-
-  /** Waits a moment for late updates, but only if another resource was updated instead. */
-  async judge({ link, wanted, now }: UpdatesToJudge): Promise<readonly StepFinding[]> {
-    const { judging, grace } = this.#options
-    const count = wanted.get(RESOURCE_UPDATED)
-    if (judging.validate === false || count === undefined) return []
-    const onLink = this.#on(link)
-    const replaced = (): readonly Pair[] => this.#replaced(onLink, count, now)
-    if (replaced().length === 0) return []
-    await now.waitUntil(() => replaced().length === 0, grace)
-    return replaced().flatMap((pair) => this.#findings(onLink, pair))
-  }
-
-  #on(link: string): LinkUpdates {
-    const known = this.#links.get(link)
-    if (known !== undefined) return known
-    const recorded = this.#options.recordedOn(link)
-    const made = {
-      recorded,
-      names: new Set(recorded),
-      seen: 0,
-      unexpected: new Set<string>(),
-      lost: new Set<string>(),
-    }
-    this.#links.set(link, made)
-    return made
-  }
-
-  #replaced(onLink: LinkUpdates, count: number, now: LiveNotifications): readonly Pair[] {
-    const unexpected = this.#unexpected(onLink, now)
-    if (unexpected.length === 0) return []
-    const awaited = new Set(onLink.recorded.slice(0, count))
-    const isMissing = (uri: string): boolean =>
-      !onLink.lost.has(uri) && ![...now.updates].some((one) => this.#isSame(uri, one))
-    const missing = [...awaited].filter(isMissing)
-    return missing.slice(0, unexpected.length).map((uri, place) => [uri, unexpected[place] ?? uri])
-  }
-
-  /** The updated resources that are not on the tape, given the values that are carried by now. */
-  #unexpected(onLink: LinkUpdates, now: LiveNotifications): readonly string[] {
-    const { names, unexpected, seen } = onLink
-    if (now.updates.size > seen) for (const uri of [...now.updates].slice(seen)) unexpected.add(uri)
-    onLink.seen = now.updates.size
-    for (const uri of unexpected)
-      if (names.has(uri) || [...names].some((one) => this.#isSame(one, uri))) unexpected.delete(uri)
-    return [...unexpected]
-  }
-
-  /** Makes the findings of a pair, which is then not reported again. */
-  #findings({ unexpected, lost }: LinkUpdates, [recorded, live]: Pair): readonly StepFinding[] {
-    unexpected.delete(live)
-    lost.add(recorded)
-    return this.#differences(recorded, live)
-      .map(differenceFinding)
-      .map((finding) => ({ ...finding, message: `of ${RESOURCE_UPDATED} ${finding.message}` }))
-  }
-
-  #isSame(recorded: string, live: string): boolean {
-    return recorded === live || this.#differences(recorded, live).length === 0
-  }
-
-  #differences(recorded: string, live: string): readonly Difference[] {
-    const differences = this.#differ.values({ params: { uri: recorded } }, { params: { uri: live } })
-    return separateNoise(differences, { isLiveValue: this.#options.isLiveValue }).kept
-  }
-}
-
-/** A recorded resource and the live one that was updated instead. */
-type Pair = readonly [string, string]
-
-interface LinkUpdates {
-  readonly recorded: readonly string[]
-  /** `recorded` without duplicates. */
-  readonly names: ReadonlySet<string>
-  /** How many live updates were compared so far. */
-  seen: number
-  readonly unexpected: Set<string>
-  readonly lost: Set<string>
+function withConnection(text: string | undefined, observed: string): string {
+  return text === undefined ? `{"connection":${observed}}` : `${text.slice(0, -1)},"connection":${observed}}`
 }

@@ -14,6 +14,7 @@ import {
 import { isAsRecorded, type Judge, type JudgedAnswer, methodOfTurn, outcomeText } from './judge.ts'
 import { isIdentityDifference } from '../server-identity.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
+import { META_KEYS } from '../../protocol/message.ts'
 import { truncateText } from '../../text.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 
@@ -54,6 +55,24 @@ export class ValuesJudge implements Judge {
     return this.#rules.length === 0 ? EXACT_RULE_NAMES : this.rulesFor(judged).map(({ name }) => name)
   }
 
+  /** Compares two JSON texts that come with an answer by the same rules as the answer. */
+  compareTexts(judged: JudgedAnswer, expected: string, actual: string): readonly StepFinding[] {
+    if (expected === actual) return NO_FINDINGS
+    const rules = this.rulesFor(judged).filter((rule) => !isCustom(rule))
+    return (rules.length === 0 ? [EXACT_RULE] : rules).flatMap((rule) => {
+      const effect = EFFECTS[rule.onFailure]
+      if (effect === undefined) return []
+      return this.#compare(judged, rule, [expected, actual]).map((finding) => ({ ...finding, ...effect }))
+    })
+  }
+
+  /** The differences between two values that are not noise. The rules of the user apply to answers only. */
+  differences(expected: unknown, actual: unknown): readonly Difference[] {
+    const { isLiveValue, clock } = this.#options
+    const differ = this.#differOf(EXACT_RULE)
+    return separateNoise(differ.values(expected, actual), { differ, isLiveValue, clock }).kept
+  }
+
   #withEffect(judged: JudgedAnswer, rule: ValidationRule): readonly StepFinding[] {
     const effect = EFFECTS[rule.onFailure]
     if (effect === undefined) return []
@@ -64,11 +83,22 @@ export class ValuesJudge implements Judge {
     if (rule.kind.kind === 'custom') return customFinding(rule, rule.kind.check(judged))
     const expected = judged.turn.response === undefined ? undefined : outcomeText(judged.turn.response.text)
     const actual = judged.end.kind === 'answered' ? outcomeText(liveTextIn(judged, judged.end)) : undefined
-    if (expected === undefined || actual === undefined) return []
+    return expected === undefined || actual === undefined
+      ? []
+      : this.#compare(judged, rule, [expected, actual])
+  }
+
+  #compare(
+    judged: JudgedAnswer,
+    rule: ValidationRule,
+    [expected, actual]: readonly [string, string],
+  ): readonly StepFinding[] {
     const differ = this.#differOf(rule)
     const method = methodOfTurn(judged.turn)
     const { isLiveValue, clock } = this.#options
-    const differences = differ.texts(expected, actual).filter((each) => !isIdentityDifference(each, method))
+    const differences = differ
+      .texts(expected, actual)
+      .filter((each) => !isIdentityDifference(each, method) && !isIdOfSubscription(each, judged))
     return separateNoise(differences, { differ, isLiveValue, clock }).kept.map(differenceFinding)
   }
 
@@ -77,6 +107,16 @@ export class ValuesJudge implements Judge {
     this.#differs.set(rule, known)
     return known
   }
+}
+
+/** The result of a subscription repeats the id of its request, and Reelay sends requests with ids of its own. */
+function isIdOfSubscription(
+  { path, expected, actual }: Difference,
+  { recorded, live }: JudgedAnswer,
+): boolean {
+  const [root, meta, key] = path
+  if (root !== 'result' || meta !== '_meta' || key !== META_KEYS.subscriptionId) return false
+  return expected === recorded?.id && actual === live?.id
 }
 
 const EXACT_RULE_NAMES: readonly string[] = [EXACT_RULE.name]

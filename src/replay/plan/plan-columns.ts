@@ -1,5 +1,5 @@
 import { type NumberArray, NumberTable, ValueTable } from '../../store/columns.ts'
-import { updatedResource } from '../session/live-notifications.ts'
+import { connectionNotifications } from '../steps/observed-notifications.ts'
 import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 
 /** The decision to send a message, or the reason not to send it. */
@@ -20,22 +20,26 @@ export interface PlanColumns {
   readonly links: readonly string[]
   readonly fates: readonly SendDecision[]
   readonly notifications: NotificationColumns
+  readonly notifyingTurns: NotifyingTurns
   /** The requests that are cancelled anywhere on the tape, by `cancelledKey`. */
   readonly cancelled: ReadonlySet<string>
   /** True if any message answers a round of input. */
   readonly hasRounds: boolean
+  /** True if a call is sent that may have side effects. */
+  readonly hasWrites: boolean
   /** Time of the last message or answer. */
   readonly ended: number
 }
 
 /** The messages that the server sent on its own and that a client may have waited for. */
 export interface NotificationColumns {
-  /** `isExpected` is 1 if the message is expected in this run; `method` and `uri` are positions in the lists below. */
-  readonly rows: Columns<'frame' | 'link' | 'method' | 'isExpected' | 'uri'>
+  /** `isExpected` is 1 if the message is expected in this run; `method` is a position in the list below. */
+  readonly rows: Columns<'frame' | 'link' | 'method' | 'isExpected'>
   readonly methods: readonly string[]
-  /** The updated resources. */
-  readonly uris: readonly string[]
 }
+
+/** The turns with notifications that belong to no request for certain. `isExpected` is as in `NotificationColumns`. */
+type NotifyingTurns = Columns<'place' | 'link' | 'isExpected'>
 
 type Columns<Name extends string> = Readonly<Record<Name, NumberArray>>
 
@@ -49,6 +53,15 @@ interface PlannedRow {
   readonly cancels: string | undefined
   /** True if the message answers a round of input. */
   readonly isRound: boolean
+  /** True if the message is a call that may have side effects. */
+  readonly isWrite: boolean
+}
+
+/** Where messages of the server are on the tape. */
+interface ServerMessagesPlace {
+  readonly place: number
+  readonly link: string
+  readonly isExpected: boolean
 }
 
 /** Collects the columns of a plan turn by turn. */
@@ -66,19 +79,20 @@ export class PlanColumnsBuilder {
     link: 'uint32',
     method: 'uint32',
     isExpected: 'uint32',
-    uri: 'uint32',
   })
+  readonly #notifyingTurns = new NumberTable({ place: 'uint32', link: 'uint32', isExpected: 'uint32' })
   readonly #links = new ValueTable<string>()
   readonly #fates = new ValueTable<SendDecision>()
   readonly #methods = new ValueTable<string>()
-  readonly #uris = new ValueTable<string>()
   readonly #cancelled = new Set<string>()
   #hasRounds = false
+  #hasWrites = false
   #ended = 0
 
-  addMessage({ place, trigger, response, link, fate, cancels, isRound }: PlannedRow): void {
+  addMessage({ place, trigger, response, link, fate, cancels, isRound, isWrite }: PlannedRow): void {
     if (cancels !== undefined) this.#cancelled.add(cancels)
     this.#hasRounds ||= isRound
+    this.#hasWrites ||= isWrite && fate.kind === 'send'
     this.#ended = Math.max(this.#ended, response?.t ?? trigger.t)
     const decision = fate.kind === 'send' ? fate.kind : `${fate.kind} ${fate.why}`
     this.#rows.add({
@@ -91,20 +105,24 @@ export class PlanColumnsBuilder {
     })
   }
 
-  /** Adds the requests and notifications of the server in a turn. */
-  addServerMessages({ steps }: Turn, link: string, isExpected: boolean): void {
-    for (const step of steps) {
+  /** Adds the requests and notifications of the server in the turn at a position of the tape. */
+  addServerMessages(turn: Turn, { place, link, isExpected }: ServerMessagesPlace): void {
+    if (turn.steps.length > 0 && connectionNotifications(turn).length > 0)
+      this.#notifyingTurns.add({
+        place,
+        link: this.#links.numberOf(link, link),
+        isExpected: isExpected ? 1 : 0,
+      })
+    for (const step of turn.steps) {
       if (step.kind === 'respond') continue
       const { n, message } = step.kind === 'ask' ? step.request : step.message
       const method = 'method' in message ? message.method : ''
       if (!isAwaited(method)) continue
-      const uri = 'method' in message ? updatedResource(method, message.params) : ''
       this.#notifications.add({
         frame: n,
         link: this.#links.numberOf(link, link),
         method: this.#methods.numberOf(method, method),
         isExpected: isExpected ? 1 : 0,
-        uri: this.#uris.numberOf(uri, uri),
       })
     }
   }
@@ -117,10 +135,11 @@ export class PlanColumnsBuilder {
       notifications: {
         rows: this.#notifications.toArrays(this.#notifications.orderBy('frame')),
         methods: this.#methods.list,
-        uris: this.#uris.list,
       },
+      notifyingTurns: this.#notifyingTurns.toArrays(undefined),
       cancelled: this.#cancelled,
       hasRounds: this.#hasRounds,
+      hasWrites: this.#hasWrites,
       ended: this.#ended,
     }
   }
@@ -131,55 +150,14 @@ function isAwaited(method: string): boolean {
   return method !== 'ping' && method !== 'notifications/progress' && method !== 'notifications/message'
 }
 
-/** How many notifications of each method the server sent on a link in all, including those after its last message. */
-export interface TrailingNotifications {
-  readonly link: string
-  readonly counts: ReadonlyMap<string, number>
-}
-
-/** The notifications after the last message that is sent on each link, by the index of that message. */
-export function trailingNotificationsOf({
-  rows,
-  links,
-  fates,
-  notifications,
-}: PlanColumns): ReadonlyMap<number, TrailingNotifications> {
-  const expected = expectedNotifications(notifications)
-  const trailing = new Map<number, TrailingNotifications>()
-  for (let index = rows.frame.length - 1; index >= 0 && expected.size > 0; index--) {
+/** The last message that is sent on each link, by its index. */
+export function lastMessages({ rows, links, fates }: PlanColumns): ReadonlyMap<number, string> {
+  const last = new Map<number, number>()
+  for (let index = rows.frame.length - 1; index >= 0 && last.size < links.length; index--) {
     const link = rows.link[index] ?? 0
-    const onLink = expected.get(link)
-    if (onLink === undefined || fates[rows.fate[index] ?? 0]?.kind !== 'send') continue
-    expected.delete(link)
-    if (onLink.lastFrame > (rows.frame[index] ?? 0))
-      trailing.set(index, { link: links[link] ?? '', counts: onLink.counts })
+    if (!last.has(link) && fates[rows.fate[index] ?? 0]?.kind === 'send') last.set(link, index)
   }
-  return trailing
-}
-
-/** The notifications of each link that are expected in this run. Requests of the server are checked with the call that they belong to. */
-function expectedNotifications(
-  notifications: NotificationColumns,
-): Map<number, { counts: Map<string, number>; lastFrame: number }> {
-  const { frame, link, isExpected } = notifications.rows
-  const byLink = new Map<number, { counts: Map<string, number>; lastFrame: number }>()
-  for (let row = 0; row < frame.length; row++) {
-    const method = methodAt(notifications, row)
-    if (isExpected[row] === 0 || !method.startsWith('notifications/')) continue
-    const { counts } = byLink.get(link[row] ?? 0) ?? { counts: new Map<string, number>() }
-    counts.set(method, (counts.get(method) ?? 0) + 1)
-    byLink.set(link[row] ?? 0, { counts, lastFrame: frame[row] ?? 0 })
-  }
-  return byLink
-}
-
-/** The resources that were reported as updated on a link and are expected in this run. */
-export function resourceUpdatesOn({ notifications, links }: PlanColumns, link: string): readonly string[] {
-  const { rows, uris } = notifications
-  const onLink = links.indexOf(link)
-  return Array.from(rows.uri, (uri, row) =>
-    rows.link[row] === onLink && rows.isExpected[row] === 1 ? (uris[uri] ?? '') : '',
-  ).filter((uri) => uri !== '')
+  return new Map(Array.from(last, ([link, index]) => [index, links[link] ?? '']))
 }
 
 export function methodAt({ rows, methods }: NotificationColumns, row: number): string {

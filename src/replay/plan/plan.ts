@@ -5,14 +5,12 @@ import { ascendingOrder, indexesUpTo, type NumberArray } from '../../store/colum
 import { NO_TURN, type TurnStore, type Turn } from '../../tape/turns.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
 import {
+  lastMessages,
   methodAt,
   type NotificationColumns,
   type PlanColumns,
   PlanColumnsBuilder,
-  resourceUpdatesOn,
   type SendDecision,
-  type TrailingNotifications,
-  trailingNotificationsOf,
 } from './plan-columns.ts'
 import { holdUnsafeCall, type ToolDescriptions, type WritePermission } from './tool-safety.ts'
 import { member } from '../../json/parse.ts'
@@ -68,14 +66,17 @@ export function planMessages(
     const link = linkNameOf(turn)
     const message = trigger?.message
     if (trigger === undefined || (message?.kind !== 'request' && message?.kind !== 'notification')) {
-      columns.addServerMessages(turn, link, true)
+      columns.addServerMessages(turn, { place, link, isExpected: true })
       continue
     }
     const fate = decide({ turn, message, tool: calledTool(message), at: trigger.t }, options, tools)
     // Messages that the server sent in response to a message that is left out do not come. Reelay's own handshake triggers the same ones as the recorded handshake.
-    columns.addServerMessages(turn, link, fate.kind === 'send' || isHandshakeMethod(message.method))
+    const isExpected = fate.kind === 'send' || isHandshakeMethod(message.method)
+    columns.addServerMessages(turn, { place, link, isExpected })
     const cancels = cancelledKey(link, message)
-    columns.addMessage({ place, trigger, response, link, fate, cancels, isRound: answersInputRound(message) })
+    const isRound = answersInputRound(message)
+    const isWrite = holdUnsafeCall({ message, tool: calledTool(message) }, {}, tools) !== undefined
+    columns.addMessage({ place, trigger, response, link, fate, cancels, isRound, isWrite })
   }
   return new ReplayPlan(turns, columns.build())
 }
@@ -140,6 +141,8 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
   readonly cancelled: ReadonlySet<string>
   /** True if any message answers a round of input. */
   readonly hasRounds: boolean
+  /** True if a call is sent that may have side effects. */
+  readonly hasWrites: boolean
   /** Milliseconds from the start of the tape to its last exchange. */
   readonly ended: number
   readonly #turns: TurnStore
@@ -151,6 +154,7 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     this.size = columns.rows.place.length
     this.cancelled = columns.cancelled
     this.hasRounds = columns.hasRounds
+    this.hasWrites = columns.hasWrites
     this.ended = columns.ended
     this.#turns = turns
     this.#columns = columns
@@ -180,14 +184,44 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     }
   }
 
-  /** The last message of each link that was followed by notifications of the server, by index. */
-  trailingNotifications(): ReadonlyMap<number, TrailingNotifications> {
-    return trailingNotificationsOf(this.#columns)
+  /** The last message that is sent on each link: the name of the link by the index of the message. */
+  lastMessages(): ReadonlyMap<number, string> {
+    return lastMessages(this.#columns)
   }
 
-  /** The resources that the server reported as updated on a link, in tape order. */
-  resourceUpdatesOn(link: string): readonly string[] {
-    return resourceUpdatesOn(this.#columns, link)
+  /** The turns on a link with notifications that belong to no request for certain, in tape order. */
+  *notifyingTurns(link: string): Generator<{ readonly turn: Turn; readonly isExpected: boolean }> {
+    const { notifyingTurns: rows, links } = this.#columns
+    const onLink = links.indexOf(link)
+    for (const [row, place] of rows.place.entries())
+      if (rows.link[row] === onLink)
+        yield { turn: turnAt(this.#turns, place), isExpected: rows.isExpected[row] === 1 }
+  }
+
+  /** The frame of the first answer to a request that is sent on a link; `Infinity` if there is none. */
+  firstAnswerOn(link: string): number {
+    const { rows, links, fates } = this.#columns
+    const onLink = links.indexOf(link)
+    const isAnswered = (index: number): boolean =>
+      rows.link[index] === onLink &&
+      (rows.answer[index] ?? 0) > 0 &&
+      fates[rows.fate[index] ?? 0]?.kind === 'send'
+    let first = Infinity
+    for (let index = 0; index < this.size; index++)
+      if (isAnswered(index)) first = Math.min(first, rows.answer[index] ?? Infinity)
+    return first
+  }
+
+  /** The last message of the client before a frame; `undefined` if there is none. */
+  messageBefore(frame: number): PlannedMessage | undefined {
+    const frames = this.#columns.rows.frame
+    let [start, end] = [0, this.size]
+    while (start < end) {
+      const middle = (start + end) >>> 1
+      if ((frames[middle] ?? 0) < frame) start = middle + 1
+      else end = middle
+    }
+    return start === 0 ? undefined : this.at(start - 1)
   }
 
   /** The frame of a message. */

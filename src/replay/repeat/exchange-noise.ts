@@ -7,6 +7,8 @@ import { calledTool, type Id } from '../../protocol/message.ts'
 import type { Tape } from '../../store/file/read.ts'
 import { outcomeText } from '../judge/judge.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
+import { completeObservation } from '../steps/observed-notifications.ts'
+import { NotificationNoise } from './notification-noise.ts'
 import type { Layer, ReplayStep, StepFinding } from '../steps/step.ts'
 import type { RestoredRun } from '../values/tape-equalities.ts'
 
@@ -29,21 +31,32 @@ export interface NoisyPath {
 /** Identifies the request of an exchange. Requests of a batch have the same frame. */
 type ExchangeRequest = Pick<ReplayStep, 'frame' | 'exchange' | 'recordedId' | 'method' | 'tool'>
 
+interface NoiseOfRequest {
+  readonly request: ExchangeRequest
+  readonly noise: LearnedNoise
+}
+
 /** The noise of each exchange. It is never applied to another exchange, whose response may be stable. */
 export class ExchangeNoise {
-  readonly #noises = new Map<string, { readonly request: ExchangeRequest; readonly noise: LearnedNoise }>()
+  readonly #noises = new Map<string, NoiseOfRequest>()
+  /** What was learned from the notifications of each exchange, which are compared apart from its response. */
+  readonly #ofNotifications = new Map<string, NoiseOfRequest>()
+  readonly #series = new Map<string, NotificationNoise>()
   /** Paths that are not noise although the runs differ there. */
   readonly #rejected = new Set<string>()
 
   /** Learns which values differ between runs. Steps that are as recorded in all runs are equal and are not read. */
   learnFromRuns([first, ...others]: readonly RestoredRun[]): void {
     if (first === undefined) return
+    this.#learnSeries([first, ...others])
     for (const other of others)
       for (let position = 0; position < first.steps.length; position++) {
         if ([first, other].every(({ steps }) => steps.changedAt(position) === undefined)) continue
         const [one, two] = [first.steps.at(position), other.steps.at(position)]
-        if (one === undefined || two === undefined || [one, two].some(isOfOtherKind)) continue
-        this.#learn(one, first.answerOf(one), other.answerOf(two))
+        if (one === undefined || two === undefined) continue
+        this.#learnNotifications(one, two)
+        if (![one, two].some(isOfOtherKind))
+          this.#learn(one, outcomeOf(first.answerOf(one)), outcomeOf(other.answerOf(two)))
       }
   }
 
@@ -61,14 +74,17 @@ export class ExchangeNoise {
       })
       const { id: recordedId, method } = message
       const request = { frame, exchange, recordedId, method, tool: calledTool(message) }
-      this.#learn(request, response.text, other?.text)
+      this.#learn(request, outcomeOf(response.text), outcomeOf(other?.text))
     }
   }
 
   /** Returns true if a finding is explained by the noise of its exchange. */
-  explains(step: ExchangeRequest, { difference, isNeverNoise }: StepFinding): boolean {
+  explains(step: ExchangeRequest, finding: StepFinding): boolean {
+    const { difference, isNeverNoise } = finding
     if (isNeverNoise) return false
-    const learned = this.#noises.get(requestKey(step))?.noise
+    if (this.#series.get(requestKey(step))?.explains(finding)) return true
+    const all = finding.layer === 'notifications' ? this.#ofNotifications : this.#noises
+    const learned = all.get(requestKey(step))?.noise
     return (
       difference !== undefined &&
       learned !== undefined &&
@@ -86,8 +102,8 @@ export class ExchangeNoise {
     return learned?.paths().some(({ path }) => generalPath(path) === list) === true
   }
 
-  /** What was learned about each exchange. */
-  exchanges(): Iterable<{ readonly request: ExchangeRequest; readonly noise: LearnedNoise }> {
+  /** What was learned about the response of each exchange. */
+  exchanges(): Iterable<NoiseOfRequest> {
     return this.#noises.values()
   }
 
@@ -101,11 +117,12 @@ export class ExchangeNoise {
     steps: Iterable<Pick<ReplayStep, 'method' | 'tool'>>,
     isListed: (request: ExchangeRequest) => boolean = () => true,
   ): readonly NoisyPath[] {
-    if (this.#noises.size === 0) return []
+    const all = [...this.#noises.values(), ...this.#ofNotifications.values()]
+    if (all.length === 0) return []
     const calls = new Map<string, number>()
     for (const step of steps) calls.set(callKey(step), (calls.get(callKey(step)) ?? 0) + 1)
     const found = new Map<string, Omit<NoisyPath, 'inEveryCall'>>()
-    for (const { request, noise } of this.#noises.values())
+    for (const { request, noise } of all)
       for (const { path, seen } of noise.paths()) {
         if (!isListed(request)) break
         if (this.#rejected.has(requestKey(request) + generalPath(path))) continue
@@ -125,18 +142,47 @@ export class ExchangeNoise {
     }))
   }
 
-  #learn(request: ExchangeRequest, one: string | undefined, other: string | undefined): void {
+  /** Learns which notifications are random, and which vary in number. */
+  #learnSeries(runs: readonly RestoredRun[]): void {
+    const [first] = runs
+    for (let position = 0; position < (first?.steps.length ?? 0); position++) {
+      if (runs.every(({ steps }) => steps.changedAt(position)?.notifications === undefined)) continue
+      const same = runs.flatMap(({ steps }) => steps.at(position) ?? [])
+      const [step] = same
+      const noise = new NotificationNoise(same.map(({ notifications }) => notifications))
+      if (step !== undefined) this.#series.set(requestKey(step), noise)
+    }
+  }
+
+  /** Learns from what the server sent besides the answer. */
+  #learnNotifications(request: ReplayStep, other: ReplayStep): void {
+    const one = completeObservation(request.notifications)
+    const two = completeObservation(other.notifications)
+    this.#learn(request, one, two, this.#ofNotifications)
+    this.#learn(request, two, one, this.#ofNotifications) // a message that is new in one run is missing in the other
+  }
+
+  #learn(
+    request: ExchangeRequest,
+    one: string | undefined,
+    other: string | undefined,
+    into = this.#noises,
+  ): void {
     if (one === undefined || other === undefined || one === other) return
-    if (parseJson(one) === undefined || parseJson(other) === undefined) return
     const { frame, exchange, recordedId, method, tool } = request
     const key = requestKey(request)
-    const known = this.#noises.get(key) ?? {
+    const known = into.get(key) ?? {
       request: { frame, exchange, recordedId, method, tool },
       noise: new LearnedNoise(),
     }
-    known.noise.learn(outcomeText(one) ?? '', outcomeText(other) ?? '')
-    this.#noises.set(key, known)
+    known.noise.learn(one, other)
+    into.set(key, known)
   }
+}
+
+/** Returns `undefined` if the text is not a response. */
+function outcomeOf(text: string | undefined): string | undefined {
+  return text === undefined || parseJson(text) === undefined ? undefined : outcomeText(text)
 }
 
 function requestKey({

@@ -4,9 +4,10 @@ import type { Tape } from '../../store/file/read.ts'
 import { explainExchange } from '../noise/explain.ts'
 import { ProfileNoise, type NoiseProfile } from '../noise/noise-profile.ts'
 import { ExchangeNoise } from './exchange-noise.ts'
-import { repeatedReport, type RepeatedReport } from './repeated-report.ts'
+import { canPlayTogether, type RunPair, playTogether } from './play-together.ts'
+import { type JudgedReport, repeatedReport, type RepeatedReport } from './repeated-report.ts'
 import { mayHaveSlowValues, SLOW_VALUE_PAUSE } from './slow-values.ts'
-import type { ReplayOptions } from '../options.ts'
+import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
@@ -23,6 +24,8 @@ export interface RepeatOptions {
   readonly repeat: number
   /** Makes all runs, even without findings, to detect intermittent faults. */
   readonly always?: boolean
+  /** Makes a second run even if the first one has no findings, because a change may come and go. */
+  readonly confirm?: ConfirmOptions
   /** Restores the state that the server had when the recording began. */
   readonly beforeRun?: (run: number) => Promise<void>
   readonly onStep?: (step: ReplayStep, run: number) => void
@@ -36,10 +39,17 @@ export interface RepeatOptions {
   readonly explain?: number
 }
 
+export interface ConfirmOptions {
+  /** Where the second run goes if it takes place at the same time as the first; by default the target of the first run. */
+  readonly target?: ReplayTarget
+  /** Repeats calls that may have side effects. By default there is no second run after such calls, unless `beforeRun` is set. */
+  readonly repeatsWrites?: boolean
+}
+
 /**
- * Plays a tape, and plays it again to separate changes of the server from noise. If a value may have been carried wrongly, the
- * second run tries other bindings, and replaces the first run only if it went better. The last run comes after a pause if a value may
- * change more slowly than the runs follow each other.
+ * Plays a tape, and plays it again to separate changes of the server from noise, and to find changes that come and go. If a value may
+ * have been carried wrongly, another run tries other bindings, and replaces the first run only if it went better. The last run comes
+ * after a pause if a value may change more slowly than the runs follow each other.
  */
 export async function replayRepeatedly(
   tape: ReplayedTape,
@@ -47,6 +57,7 @@ export async function replayRepeatedly(
   {
     repeat,
     always = false,
+    confirm,
     beforeRun,
     onStep,
     onStop = (stop) => stop.goOn(),
@@ -56,15 +67,19 @@ export async function replayRepeatedly(
   }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
+  let hasWritten = false
+  const onWrites = (): void => void (hasWritten = true)
   const liveFrom = new WeakMap<ReplayReport, number>()
-  const play = async (correlate: FoundBindings | false): Promise<ReplayReport> => {
-    runs++
+  const play = async (correlate: FoundBindings | false, target = options.target): Promise<ReplayReport> => {
+    const number = ++runs
     options.controller?.start() // from now on it can stop the run
-    await beforeRun?.(runs)
-    const run = replay(tape, { ...options, correlate })
+    await beforeRun?.(number)
+    const run = replay(tape, { ...options, target, correlate, onWrites })
     void answerStops(run.stops, onStop)
-    if (onStep !== undefined) for await (const step of run) onStep(step, runs)
-    const report = await run.report
+    if (onStep !== undefined) for await (const step of run) onStep(step, number)
+    return timed(await run.report)
+  }
+  const timed = (report: ReplayReport): ReplayReport => {
     liveFrom.set(report, Date.now() - report.summary.duration)
     return report
   }
@@ -74,43 +89,104 @@ export async function replayRepeatedly(
     runs-- // a run that was cut short tells nothing about the runs before it
     return undefined
   }
+  const playPair = async (correlate: FoundBindings | false): Promise<RunPair> => {
+    const pair = await playTogether({
+      tape,
+      options: { ...options, correlate },
+      second: confirm?.target,
+      playFirst: (target) => play(correlate, target),
+    })
+    if (pair.second !== undefined) {
+      runs++
+      timed(pair.second)
+    }
+    return pair
+  }
   const isStopped = (): boolean =>
     options.signal?.aborted === true || options.controller?.status === 'stopped'
-  const mayGoOn = (): boolean => runs < repeat && !isStopped()
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const profile = noise && new ProfileNoise(noise)
-  const judgeAll = (reports: readonly [ReplayReport, ...ReplayReport[]]): ReturnType<typeof judgeRuns> =>
+  const judge = (reports: readonly [ReplayReport, ...ReplayReport[]]): JudgedReport =>
     judgeRuns(reports, { tape, baseline, runs, profile, startOf: (report) => liveFrom.get(report), explain })
   const needsMore = (report: ReplayReport): boolean =>
-    hasFindings(profile === undefined ? report : judgeAll([report]).report)
-  const first = await play(correlate)
+    hasFindings(profile === undefined ? report : judge([report]).report)
+  const isPaired =
+    confirm !== undefined &&
+    repeat >= LEAST_RUNS_TO_DECIDE &&
+    beforeRun === undefined &&
+    canPlayTogether(tape, options)
+  const { first, second } = isPaired ? await playPair(correlate) : { first: await play(correlate) }
+  let mostRuns = repeat
+  const mayGoOn = (): boolean => runs < mostRuns && !isStopped()
   const start =
     mayGoOn() && needsMore(first)
       ? await tryOtherBindings(first, correlate, playAgain)
       : { report: first, correlate }
-  const others: ReplayReport[] = []
-  if (always || needsMore(start.report))
+  const hasOtherBindings = start.correlate !== correlate
+  if (hasOtherBindings && second !== undefined) mostRuns++
+  const others: ReplayReport[] = second === undefined || hasOtherBindings ? [] : [second]
+  const isClean = (): boolean => ![start.report, ...others].some(needsMore)
+  const repeatsWrites = beforeRun !== undefined || confirm?.repeatsWrites === true
+  const notes =
+    confirm !== undefined && hasWritten && !repeatsWrites && isClean() ? [WRITES_NOT_REPEATED] : []
+  if (confirm !== undefined && others.length === 0 && isClean() && notes.length === 0 && mayGoOn()) {
+    const other = await playAgain(start.correlate).catch((error: unknown) => {
+      runs--
+      notes.push(`a second run could not be made: ${error instanceof Error ? error.message : String(error)}`)
+    })
+    if (other !== undefined) others.push(other)
+  }
+  if (always || !isClean())
     while (mayGoOn()) {
-      if (runs === repeat - 1 && mayHaveSlowValues([start.report, ...others]))
+      if (runs === mostRuns - 1 && mayHaveSlowValues([start.report, ...others]))
         await pauseBeforeLastRun(options)
       if (isStopped()) break
       const other = await playAgain(start.correlate)
       if (other !== undefined) others.push(other)
     }
-  const mostRuns = always || repeat < LEAST_RUNS_TO_DECIDE ? runs : runs + DECIDING_RUNS
-  const judge = (): ReturnType<typeof judgeRuns> => judgeAll([start.report, ...others])
-  let judged = judge()
-  const mayDecide = (): boolean => judged.isUndecided && runs < mostRuns && !isStopped()
-  while (mayDecide()) {
+  const usualRuns = runs
+  let judged = judge([start.report, ...others])
+  const mayDecide = (): boolean =>
+    !always &&
+    repeat >= (judged.hasNotificationsOnly ? 2 : LEAST_RUNS_TO_DECIDE) &&
+    runs < usualRuns + judged.furtherRuns &&
+    !isStopped()
+  const playOnce = async (): Promise<void> => {
     const other = await playAgain(start.correlate)
     if (other !== undefined) others.push(other)
-    judged = judge()
+    judged = judge([start.report, ...others])
   }
-  return judged.report
+  while (mayDecide()) await playOnce()
+  // Two servers at the same time may disturb each other. If so, a pair fails again, and runs one after the other do not.
+  const isPairDoubtful = (): boolean =>
+    others[0] === second &&
+    judged.failedRuns.size > 0 &&
+    [...judged.failedRuns].every((run) => run < 2) &&
+    !isStopped()
+  if (second !== undefined && others.length > 1 && isPairDoubtful()) {
+    await playOnce()
+    const [, third, ...later] = others
+    const pair = isPairDoubtful() && third !== undefined ? await playPair(start.correlate) : undefined
+    const isDisturbed =
+      pair !== undefined && (pair.second === undefined || [pair.first, pair.second].some(hasErrors))
+    if (isDisturbed && third !== undefined && !isStopped()) {
+      judged = judge([third, ...later])
+      notes.push(PAIR_NOT_COUNTED)
+    }
+  }
+  const { report } = judged
+  return notes.length === 0 ? report : { ...report, notes: [...report.notes, ...notes] }
 }
 
-// Two values that alternate by chance are followed by a third one soon, unless there are only two.
-const DECIDING_RUNS = 4
+const WRITES_NOT_REPEATED =
+  'the run was not repeated, because it sent calls that may write: --before-run restores the state before each run, --repeat 2 repeats the calls anyway'
+
+const PAIR_NOT_COUNTED =
+  'two servers that run at the same time disturb each other, so only runs one after the other were judged: --repeat 2 makes no runs at the same time'
+
+function hasErrors(report: ReplayReport): boolean {
+  return failedSteps(report).length > 0
+}
 
 /** A smaller number of runs was asked for on purpose. */
 const LEAST_RUNS_TO_DECIDE = 3
@@ -129,7 +205,7 @@ interface JudgeRunsOptions {
 function judgeRuns(
   reports: readonly [ReplayReport, ...ReplayReport[]],
   { tape, baseline, runs, profile, startOf, explain }: JudgeRunsOptions,
-): ReturnType<typeof repeatedReport> {
+): JudgedReport {
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const [noise, noiseOfBaseline] = [new ExchangeNoise(), new ExchangeNoise()]
   noise.learnFromRuns(restored)

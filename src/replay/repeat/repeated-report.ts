@@ -48,19 +48,30 @@ interface JudgedRuns {
   readonly clocks: readonly SessionTimes[]
 }
 
+/** The report of several runs, and what can be done about its doubts. */
+export interface JudgedReport {
+  readonly report: RepeatedReport
+  /** How many further runs can show whether the differences are noise. */
+  readonly furtherRuns: number
+  /** True if the differences are only in notifications, which are random more often than values are. */
+  readonly hasNotificationsOnly: boolean
+  /** The positions of the runs with errors that are not noise. */
+  readonly failedRuns: ReadonlySet<number>
+}
+
 /**
- * Combines the reports of several runs. They are undecided if the only differences are values that alternate between the recorded
- * one and one other, or items of a list in which other items are noise: further runs show whether these values are random.
+ * Combines the reports of several runs. If the only differences are notifications, values that alternate between the recorded one
+ * and one other, or items of a list in which other items are noise, further runs can show whether they are random.
  */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
   { runs, restored, noise, noiseOfBaseline, profile, clocks }: JudgedRuns,
-): { readonly report: RepeatedReport; readonly isUndecided: boolean } {
+): JudgedReport {
   const [first] = reports
   const failedRuns = new Set<number>()
   const unstable: RepeatedReport['unstable'][number][] = []
   const used = new ProfileUse()
-  let [hasAlternating, hasOthers] = [false, false]
+  let [hasUndecided, hasOthers, hasSeriesOnly, hasNotificationsOnly] = [false, false, true, true]
   const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
     const alternating = sometimesChanged(sameStep)
@@ -70,8 +81,11 @@ export function repeatedReport(
     )
     for (const finding of settled.flatMap(({ findings }) => findings)) {
       if (finding.level !== 'error') continue
+      hasSeriesOnly &&= finding.isOneOfMany === true
+      hasNotificationsOnly &&= isMaybeRandom(finding)
       const mayBeRandom = alternating.has(finding) || noise.mayExplain(sameStep[0], finding)
-      if (mayBeRandom && profile?.covers(sameStep[0]) !== true) hasAlternating = true
+      const isJudgedByProfile = profile?.covers(sameStep[0]) === true && !isMaybeRandom(finding)
+      if ((mayBeRandom || isMaybeRandom(finding)) && !isJudgedByProfile) hasUndecided = true
       else hasOthers = true
     }
     const { index, frame, exchange } = sameStep[0]
@@ -106,7 +120,16 @@ export function repeatedReport(
     ],
     unstable,
   }
-  return { report, isUndecided: hasAlternating && !hasOthers }
+  const furtherRuns = hasOthers || !hasUndecided ? 0 : hasSeriesOnly ? RUNS_FOR_NUMBERS : RUNS_FOR_VALUES
+  return { report, furtherRuns, hasNotificationsOnly, failedRuns }
+}
+
+// Two values that alternate by chance are followed by a third one soon, unless there are only two. A number of notifications has few values.
+const [RUNS_FOR_VALUES, RUNS_FOR_NUMBERS] = [4, 8]
+
+/** The number of notifications, or a log message, may be random and equal in a few runs by chance. */
+function isMaybeRandom({ layer, isNeverNoise }: StepFinding): boolean {
+  return layer === 'notifications' && isNeverNoise !== true
 }
 
 interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'profile'> {
@@ -123,7 +146,7 @@ function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
   const isCovered = profile?.covers(step) === true
   const findings = step.findings.flatMap((finding): readonly StepFinding[] => {
     if (isNoiseOfProfile(step, finding, context)) return []
-    if (isCovered) return [judgedByProfile(step, finding, context)]
+    if (isCovered && finding.layer !== 'notifications') return [judgedByProfile(step, finding, context)]
     if (!alternating.has(finding)) return noise.explains(step, finding) ? [] : [finding]
     if (noiseOfBaseline.explains(step, finding)) return []
     noise.reject(step, finding)

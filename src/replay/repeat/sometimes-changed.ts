@@ -2,6 +2,7 @@ import { nameWords } from '../../bindings/names.ts'
 import { longestCommonSubsequence } from '../../diff/align.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { proseTokens } from '../../diff/formats/prose.ts'
+import { member } from '../../json/parse.ts'
 import { formatPath } from '../../json/path.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import { isOfOtherKind } from './exchange-noise.ts'
@@ -11,10 +12,20 @@ import { isOfOtherKind } from './exchange-noise.ts'
  * runs, and has changed in the others. A place that looks random has three or more different values.
  */
 export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepFinding> {
-  const comparable = runs.filter((step) => step.answer !== undefined && !isOfOtherKind(step))
+  const comparable = runs.filter(
+    (step) => (step.answer !== undefined || step.notifications !== undefined) && !isOfOtherKind(step),
+  )
   if (comparable.length < 2 || comparable.every(({ findings }) => findings.length === 0)) return NONE
   const whole = { texts: textsWithoutTemplate(comparable), lists: listsWithoutOrder(comparable) }
-  const samples = comparable.map(({ findings }) => findings.flatMap((one) => placesOf(one, whole)))
+  const random = randomMessages(comparable)
+  const hasOtherCount = comparable.some(({ findings }) =>
+    findings.some((one) => one.isOneOfMany && isProgress(one)),
+  )
+  const samples = comparable.map(({ findings }) =>
+    findings
+      .filter((one) => !random.has(messageKey(one)))
+      .flatMap((one) => (hasOtherCount && isProgress(one) ? [progressPlace(one)] : placesOf(one, whole))),
+  )
   const alternating = alternatingPlaces(samples)
   if (alternating.size === 0) return NONE
   const isAlternating = ({ place }: ChangedPlace): boolean => alternating.has(place)
@@ -33,6 +44,35 @@ interface ChangedPlace {
   readonly value: string
   /** Durations are often equal by chance. */
   readonly isDuration: boolean
+  /** Only the number of similar notifications differs, which depends on the time that things take. */
+  readonly isCount?: true
+}
+
+/** If another number of reports came, the reports differ too. */
+function progressPlace(finding: StepFinding): ChangedPlace {
+  const { path, actual, expected, difference } = finding
+  const value = JSON.stringify([path, difference?.kind, actual ?? expected])
+  return { finding, place: 'progress', value, isDuration: false, isCount: true }
+}
+
+function isProgress({ layer, difference }: StepFinding): boolean {
+  return layer === 'notifications' && difference?.path[0] !== 'connection'
+}
+
+/** The log messages that have three or more levels in the recording and the runs: they are different messages each time. */
+function randomMessages(runs: readonly ReplayStep[]): ReadonlySet<string | undefined> {
+  const levels = new Map<string, Set<unknown>>()
+  for (const finding of runs.flatMap(({ findings }) => findings)) {
+    const [key, isLevel] = [messageKey(finding), finding.difference?.path[3] === 'level']
+    if (key !== undefined && isLevel) levels.set(key, (levels.get(key) ?? new Set()).add(finding.actual))
+  }
+  return new Set([...levels].flatMap(([key, values]) => (values.size + 1 < LEAST_RANDOM ? [] : key)))
+}
+
+/** The notification of a connection that a finding is about, such as `frame-12`. */
+function messageKey({ layer, difference }: StepFinding): string | undefined {
+  const [root, key] = difference?.path ?? []
+  return layer === 'notifications' && root === 'connection' ? String(key) : undefined
 }
 
 function alternatingPlaces(samples: readonly (readonly ChangedPlace[])[]): ReadonlySet<string> {
@@ -43,10 +83,13 @@ function alternatingPlaces(samples: readonly (readonly ChangedPlace[])[]): Reado
   })
   const changed = samples.flat().filter(({ isDuration }) => !isDuration)
   const places = [...new Set(changed.map(({ place }) => place))]
+  // A number that varies by chance is sometimes equal in two runs in a row.
+  const counts = new Set(changed.flatMap(({ place, isCount }) => (isCount ? place : [])))
   return new Set(
     places.filter((place) => {
       const live = runs.map((values) => values.get(place))
-      return live.includes(undefined) && new Set(live).size < LEAST_RANDOM
+      if (!live.includes(undefined) || new Set(live).size >= LEAST_RANDOM) return false
+      return !counts.has(place) || live.every((value, run) => run === 0 || value !== live[run - 1])
     }),
   )
 }
@@ -56,6 +99,8 @@ function placesOf(finding: StepFinding, whole: WholePlaces): readonly ChangedPla
   const { difference } = finding
   if (difference === undefined || (difference.kind === 'order' && difference.actual === undefined)) return []
   const { kind, path, expected, actual } = difference
+  if (messageKey(finding) !== undefined && (path.length === 2 || finding.isOneOfMany))
+    return [streamPlace(finding)]
   // Items of a list come and go together, so the list is the place.
   const last = path.at(-1)
   const list = typeof last === 'number' ? formatPath(path.slice(0, -1)) : undefined
@@ -105,6 +150,17 @@ function listsWithoutOrder(runs: readonly ReplayStep[]): ReadonlySet<string> {
       }
     }
   return found
+}
+
+/** Similar notifications come and go together, so all of them are one place. */
+function streamPlace(finding: StepFinding): ChangedPlace {
+  const { difference, path, expected, actual, isOneOfMany } = finding
+  const message = difference?.expected ?? difference?.actual
+  const place = isOneOfMany
+    ? 'series'
+    : JSON.stringify([member(message, 'method'), member(message, 'params')])
+  const value = JSON.stringify([difference?.kind, isOneOfMany ? [path, actual ?? expected] : message])
+  return { finding, place, value, isDuration: false, ...(isOneOfMany && { isCount: isOneOfMany }) }
 }
 
 /** The paths of texts that have too little in common with the recorded ones in some run to be compared by words. */

@@ -1,23 +1,45 @@
 import type { Message, Notification, Request } from '../../protocol/message.ts'
-import { member } from '../../json/parse.ts'
 import type { Turn } from '../../tape/turns.ts'
 
 /** Milliseconds that a message of the server may be late. */
 export const SERVER_GRACE = 2000
 
-/** Counts the unsolicited messages of the server by method, and lets callers wait for more. */
+/** A notification that belongs to no request for certain. */
+export interface LiveNotification {
+  readonly method: string
+  readonly params: unknown
+  /** True if it came while Reelay opened the session: a request of its own may have caused it. */
+  readonly isEarly: boolean
+  /** True if it came before the first answer to a recorded request, and belongs to no subscription. */
+  readonly isAtStart: boolean
+  /** Milliseconds without any other message on the connection; 0 if a request was open. */
+  readonly pause: number
+}
+
+/** Counts the unsolicited messages of the server by method, keeps notifications, and lets callers wait for more. */
 export class LiveNotifications {
-  /** The resources that were reported as updated. */
-  readonly updates: Set<string> = new Set()
   readonly #counts = new Map<string, number>()
+  readonly #received: LiveNotification[] = []
   #waiting: (() => void)[] = []
   #isClosed = false
+  /** True if there were too many notifications to keep them all. */
+  isIncomplete = false
 
-  add({ method, params }: Pick<Notification, 'method' | 'params'>): void {
+  /** The notifications that were kept, in the order in which they came. */
+  get received(): readonly LiveNotification[] {
+    return this.#received
+  }
+
+  /** Counts a message. */
+  add({ method }: Pick<Notification, 'method'>): void {
     this.#counts.set(method, (this.#counts.get(method) ?? 0) + 1)
-    const uri = updatedResource(method, params)
-    if (uri !== '' && this.updates.size < MAX_UPDATES) this.updates.add(uri)
     this.#wakeWaiting()
+  }
+
+  /** Keeps a notification, so that it can be compared when the run is over. */
+  keep(notification: LiveNotification): void {
+    if (this.#received.length < MAX_KEPT) this.#received.push(notification)
+    else this.isIncomplete = true
   }
 
   /** Ends all waits, because nothing more comes. */
@@ -108,13 +130,5 @@ function countRequests(sent: readonly { readonly message: Message }[]): Readonly
   return counts
 }
 
-/** Limits the resources, so that a server cannot fill the memory. */
-const MAX_UPDATES = 1000
-
-export const RESOURCE_UPDATED = 'notifications/resources/updated'
-
-/** The URI in a notification about an updated resource; empty for any other message. */
-export function updatedResource(method: string, params: unknown): string {
-  const uri = method === RESOURCE_UPDATED ? member(params, 'uri') : undefined
-  return typeof uri === 'string' ? uri : ''
-}
+/** Limits the notifications, so that a chatty server cannot fill the memory. */
+const MAX_KEPT = 10_000

@@ -44,6 +44,10 @@ export class LiveSession {
   #isReleased = false
   /** True after the first answer of the server. */
   #hasStarted = false
+  /** True after the first answer to a recorded request. */
+  #hasAnswered = false
+  /** When the last message was sent, or the last request answered. */
+  #lastMessageAt = 0
   #lastId = 0
   #calls = 0
   readonly notifications: LiveNotifications = new LiveNotifications()
@@ -104,7 +108,13 @@ export class LiveSession {
 
   send(text: string, message?: Message): void {
     this.sent++
+    this.#lastMessageAt = this.#options.now()
     this.#link?.send(text, message)
+  }
+
+  /** True if each request has a stream of its own, so that other messages need a stream that is opened for them. */
+  get hasStreams(): boolean {
+    return this.#link?.abort !== undefined
   }
 
   /** Aborts a request on a link that has a stream for each request. Returns false on other links. */
@@ -133,9 +143,27 @@ export class LiveSession {
   #dispatch(message: Message | undefined, text: string): void {
     if (message?.kind === 'response') return this.#answer(message, text)
     if (message?.kind !== 'request' && message?.kind !== 'notification') return this.#handleInvalid(text)
+    const call = this.#callFor(message)
+    if (message.kind === 'notification' && !isProgressOf(call, message)) {
+      const { method, params } = message
+      const isSubscribed = isId(metaValue(params, META_KEYS.subscriptionId))
+      this.notifications.keep({
+        method,
+        params,
+        isEarly: isOwnCall(call),
+        isAtStart: !this.#hasAnswered && !isSubscribed,
+        pause: this.#pause(),
+      })
+    }
     this.notifications.add(message)
-    this.#callFor(message)?.addMessage({ message, text, at: this.#options.now() })
+    call?.addMessage({ message, text, at: this.#options.now() })
     if (message.kind === 'request') void this.#reply(message)
+  }
+
+  /** Milliseconds since the last message; 0 while a request is open that is not a subscription. */
+  #pause(): number {
+    const isWaiting = [...this.#open].some(({ text }) => !text.includes('"subscriptions/listen"'))
+    return isWaiting ? 0 : this.#options.now() - this.#lastMessageAt
   }
 
   /** Returns the call that an unsolicited message belongs to, by the same rules as for the turns of a tape. */
@@ -180,6 +208,8 @@ export class LiveSession {
     this.#open.delete(call)
     if (call.token !== undefined) this.#byToken.delete(call.token) // later messages with its token belong to no call
     this.#deadlines.remove(call)
+    this.#hasAnswered ||= !isOwnCall(call)
+    this.#lastMessageAt = this.#options.now()
     call.end(end, this.#options.now())
     if (!this.#hasStarted && end.kind === 'answered') this.#start()
   }
@@ -205,6 +235,18 @@ export class LiveSession {
     for (const call of this.#open) this.#finish(call, end)
   }
 }
+
+/** Returns true if a message reports the progress of an open call. */
+function isProgressOf(call: LiveCall | undefined, { method }: Notification): boolean {
+  return method === 'notifications/progress' && call !== undefined && !call.isOver
+}
+
+/** Returns true for a request that Reelay sends to open a session. */
+function isOwnCall(call: LiveCall | undefined): boolean {
+  return call === undefined || (typeof call.id === 'string' && OWN_ID.test(call.id))
+}
+
+const OWN_ID = /^__(?:handshake|tools)_/
 
 /** Finds the open call that this text answers as recorded, without parsing the text. */
 function findUnchangedAnswer(text: string, open: Pick<OpenCalls, 'get'>): LiveCall | undefined {

@@ -2,6 +2,7 @@ import { indexesUpTo, NumberTable, ValueTable } from '../../store/columns.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import type { SentMessage } from '../send/send-message.ts'
 import { withFreshIds } from '../send/request-ids.ts'
+import { observationText, recordedObservation } from './observed-notifications.ts'
 import { emptyStep, NO_FINDINGS, NO_NAMES, type ReplayStep, type StepOutline } from './step.ts'
 import { replaceId } from '../../protocol/find-id.ts'
 
@@ -134,8 +135,8 @@ export class StepLog implements AsyncIterable<ReplayStep> {
   }
 }
 
-function lengthOf({ sent = '', answer = '', recordedAnswer = '' }: ReplayStep): number {
-  return sent.length + answer.length + recordedAnswer.length
+function lengthOf({ sent = '', answer = '', recordedAnswer = '', notifications = '' }: ReplayStep): number {
+  return sent.length + answer.length + recordedAnswer.length + notifications.length
 }
 
 /** One row of numbers for each step, in the order in which the steps ended. */
@@ -217,13 +218,16 @@ class StepRows {
 
 /** The id that the request was sent with, if the step can be rebuilt from it and the tape. */
 function idIfUnchanged(
-  { findings, retries, transformedBy, duration, isError }: ReplayStep,
+  { findings, retries, transformedBy, duration, isError, notifications }: ReplayStep,
   sent: SentMessage | undefined,
 ): number | undefined {
   if (sent?.kind !== 'requested' || findings.length + retries + transformedBy.length > 0) return undefined
   if (isError) return undefined // a row of numbers has no place for it, and few responses are errors
   const { planned, message, end, id } = sent
   const isAsRecorded = end.kind === 'answered' && end.asRecorded && message.text === planned.text
+  // A notification that differs only in noise is no finding, but noise is learned from it.
+  if (notifications !== undefined && notifications !== observationText(recordedObservation(planned.turn)))
+    return undefined
   return isAsRecorded && duration !== undefined && isUint32(id) ? id : undefined
 }
 
@@ -238,6 +242,7 @@ function rebuildStep(planned: PlannedMessage, outline: StepOutline, id: number):
     ...outline,
     sent: withFreshIds(text, id).text,
     answer: turn.response && replaceId(turn.response.text, String(id)),
+    notifications: observationText(recordedObservation(turn)),
     recordedDuration: (turn.response?.t ?? 0) - (turn.trigger?.t ?? 0),
   }
 }
@@ -382,5 +387,6 @@ function* stepsIn(source: StepSource): Generator<ReplayStep> {
 }
 
 function withoutTexts(step: ReplayStep): ReplayStep {
-  return { ...step, sent: undefined, answer: undefined, recordedAnswer: undefined }
+  const { notifications: _, ...rest } = step
+  return { ...rest, sent: undefined, answer: undefined, recordedAnswer: undefined }
 }

@@ -20,6 +20,12 @@ export interface ReplayStep {
   readonly sent: string | undefined
   readonly answer: string | undefined
   readonly recordedAnswer: string | undefined
+  /**
+   * What the server sent besides the answer, as JSON text: an object with the members `notifications` and `lastProgress` for
+   * progress of the request, and `connection` for all notifications that belong to no request. Paths of findings begin with
+   * these names. `undefined` if the server sent nothing.
+   */
+  readonly notifications?: string | undefined
   /** Milliseconds from the start of the run. */
   readonly sentAt: number | undefined
   /** Milliseconds that the answer took, now and on the tape. */
@@ -93,12 +99,23 @@ export interface StepFinding {
   readonly isNeverNoise?: true
   /** The value varies from run to run, but does not in the noise profile. */
   readonly isNewlyUnstable?: true
+  /** The notification is similar to others, so that only their number differs, which may depend on the time that things take. */
+  readonly isOneOfMany?: true
   /** In the report of several runs: in how many of them it occurred. */
   readonly inRuns?: number
 }
 
 /** The layers of findings, in the order in which they are judged. */
-export const LAYERS = ['transport', 'json-rpc', 'is-error', 'schema', 'values', 'order', 'timing'] as const
+export const LAYERS = [
+  'transport',
+  'json-rpc',
+  'is-error',
+  'schema',
+  'values',
+  'order',
+  'notifications',
+  'timing',
+] as const
 
 export type Layer = (typeof LAYERS)[number]
 
