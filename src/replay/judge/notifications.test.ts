@@ -178,10 +178,8 @@ test.concurrent('the number of reports is noise if two runs disagree, and how fa
 const LEVELS = ['debug', 'notice', 'warning', 'critical', 'alert', 'info', 'error']
 
 test.concurrent('a log message that is chosen at random is noise, and one that changes once is not', async () => {
-  const random = (level: string): Tape =>
-    exchange(log({ level, data: `${level}${level === 'alert' ? ' level-' : '-level '}message` }), log(LOG))
   const run = (...levels: readonly string[]): Promise<RepeatedReport> =>
-    againstRuns(levels.map(random), random('emergency'), { repeat: 3 })
+    againstRuns(levels.map(randomLog), randomLog('emergency'), { repeat: 3 })
   expect(foundIn(await run(...LEVELS))).toEqual([])
   expect(foundIn(await run('debug', 'debug', 'debug', 'debug', 'alert'))).toEqual([])
   const changed = await run('debug')
@@ -216,10 +214,8 @@ test.concurrent.each<[string, Tape]>([
 })
 
 test.concurrent('one report less in every other run is flaky', async () => {
-  const reports = (count: number): Tape =>
-    exchange(...Array.from({ length: count }, (_, n) => progress(n + 1, 'copying', 9)))
-  const lives = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4].map(reports)
-  expect((await againstRuns(lives, reports(5), { repeat: 3 })).summary.verdict).toBe('flaky')
+  const lives = [4, 5, 4, 5, 4, 5, 4, 5, 4, 5, 4].map(copying)
+  expect((await againstRuns(lives, copying(5), { repeat: 3 })).summary.verdict).toBe('flaky')
 })
 
 test.concurrent('a subscription that grants less, and one that tells of less, are found', async () => {
@@ -235,6 +231,17 @@ test.concurrent('a subscription that grants less, and one that tells of less, ar
     'error connection.frame-4 notifications/prompts/list_changed is missing',
   ])
 })
+
+/** A session with a log message of a random level, as server-everything sends it. */
+function randomLog(level: string): Tape {
+  const data = `${level}${level === 'alert' ? ' level-' : '-level '}message`
+  return exchange(log({ level, data }), log(LOG))
+}
+
+/** A session with a number of equal reports. */
+function copying(count: number): Tape {
+  return exchange(...Array.from({ length: count }, (_, n) => progress(n + 1, 'copying', 9)))
+}
 
 function doneAt(time: string): Said {
   return log({ level: 'info', data: `done at ${time}` })

@@ -39,7 +39,7 @@ export interface RepeatOptions {
   readonly explain?: number
 }
 
-export interface ConfirmOptions {
+interface ConfirmOptions {
   /** Where the second run goes if it takes place at the same time as the first; by default the target of the first run. */
   readonly target?: ReplayTarget
   /** Repeats calls that may have side effects. By default there is no second run after such calls, unless `beforeRun` is set. */
