@@ -178,16 +178,14 @@ test.concurrent('the number of reports is noise if two runs disagree, and how fa
 const LEVELS = ['debug', 'notice', 'warning', 'critical', 'alert', 'info', 'error']
 
 test.concurrent('a log message that is chosen at random is noise, and one that changes once is not', async () => {
-  const run = (...levels: readonly string[]): Promise<RepeatedReport> =>
-    againstRuns(levels.map(randomLog), randomLog('emergency'), { repeat: 3 })
-  expect(foundIn(await run(...LEVELS))).toEqual([])
-  expect(foundIn(await run('debug', 'debug', 'debug', 'debug', 'alert'))).toEqual([])
-  const changed = await run('debug')
+  expect(foundIn(await againstLevels(...LEVELS))).toEqual([])
+  expect(foundIn(await againstLevels('debug', 'debug', 'debug', 'debug', 'alert'))).toEqual([])
+  const changed = await againstLevels('debug')
   expect(changed).toMatchObject({ summary: { verdict: 'fail' }, runs: 7 })
   expect(foundIn(changed)[0]).toBe(
     'error connection.frame-5.params.level of notifications/message has another value',
   )
-  expect(foundIn(await run('loud', 'quiet', 'soft'))[0]).toMatch(/^schema error/)
+  expect(foundIn(await againstLevels('loud', 'quiet', 'soft'))[0]).toMatch(/^schema error/)
 })
 
 test.concurrent('the number of similar messages is noise if runs disagree about it, but not that a different one comes', async () => {
@@ -236,6 +234,10 @@ test.concurrent('a subscription that grants less, and one that tells of less, ar
 function randomLog(level: string): Tape {
   const data = `${level}${level === 'alert' ? ' level-' : '-level '}message`
   return exchange(log({ level, data }), log(LOG))
+}
+
+function againstLevels(...levels: readonly string[]): Promise<RepeatedReport> {
+  return againstRuns(levels.map(randomLog), randomLog('emergency'), { repeat: 3 })
 }
 
 /** A session with a number of equal reports. */
