@@ -13,7 +13,9 @@ const USAGE = `Usage: npm run verdicts -- [options]
   --part <name>        changes, volatile or sometimes (repeatable; default: all)
   --only <text>        Only these shapes, scenes, changes (scene.change) or volatile kinds (repeatable)
   --era <era>          legacy or modern (default: both)
-  --transport <kind>   stdio or http (default: each change once over stdio and once over HTTP, with noise or without in turn)
+  --transport <kind>   stdio or http (default: each change once over stdio and once over HTTP, with noise or without in turn), or memory:
+                       the server is in this process and the library is called, which is much quicker
+  --profile <kind>     with or without a noise profile of the unchanged server; needs --transport memory (default: both there)
   --noise <kind>       with or without noise beside each change (default: both)
   --all                Every change over both transports, with and without noise
   --runs <n>           Runs of the unchanged server for each age of the tape (default: 3)
@@ -31,6 +33,7 @@ const { values: options } = parseArgs({
     era: { type: 'string' },
     transport: { type: 'string' },
     noise: { type: 'string' },
+    profile: { type: 'string' },
     runs: { type: 'string', default: '3' },
     all: { type: 'boolean', default: false },
     sample: { type: 'string', default: '1' },
@@ -66,7 +69,13 @@ const AGES = [
 ]
 
 const eras = chosen('era', ['legacy', 'modern'])
-const transports = chosen('transport', ['stdio', 'http'])
+const transports = chosen('transport', ['stdio', 'http', 'memory']).filter(
+  (transport) => transport !== 'memory' || options.transport === 'memory',
+)
+const isInMemory = transports.includes('memory')
+const profiles = isInMemory ? chosen('profile', ['without', 'with']) : ['without']
+/** Verifying in memory mostly waits for values that change slowly. */
+const parallel = isInMemory ? 24 : undefined
 const noises = chosen('noise', ['without', 'with'])
 const parts = options.part ?? ['changes', 'volatile', 'sometimes']
 const bench = await openBench()
@@ -101,10 +110,12 @@ async function measureChanges() {
       )
       if (wanted.length === 0) continue
       const tape = { scene: scene.name, era, transport, noise: noise === 'with' }
-      for (const change of [undefined, ...wanted]) jobs.push({ scene, change, era, transport, noise, tape })
+      for (const profile of profiles)
+        for (const change of [undefined, ...wanted])
+          jobs.push({ scene, change, era, transport, noise, profile, tape })
     }
   const picked = jobs.filter((_, n) => n % Number(options.sample) === 0)
-  const results = await runAll(picked, measureChange, progressOf('changes', picked.length))
+  const results = await runAll(picked, measureChange, pool('changes', picked.length))
   return results.filter((result) => result !== undefined)
 }
 
@@ -114,12 +125,13 @@ function isTurnOf(n, transport, noise) {
   return (n % 2 === 0) === ((transport === 'stdio') === (noise === 'without'))
 }
 
-async function measureChange({ scene, change, era, transport, noise, tape: wanted }) {
-  const facts = { era, transport, noise, shape: scene.shape }
+async function measureChange({ scene, change, era, transport, noise, profile, tape: wanted }) {
+  const facts = { era, transport, noise, profile, shape: scene.shape }
+  const hasProfile = profile === 'with'
   const { tape } = await bench.tapeOf(wanted)
   const settings = { scene: scene.name, noise: noise === 'with' }
-  const key = JSON.stringify(wanted)
-  if (!controls.has(key)) controls.set(key, bench.verify({ tape, settings, transport }))
+  const key = JSON.stringify([wanted, profile])
+  if (!controls.has(key)) controls.set(key, bench.verify({ tape, settings, transport, hasProfile }))
   const control = await controls.get(key)
   if (change === undefined) {
     const found = falseAlarmsIn(control)
@@ -133,7 +145,12 @@ async function measureChange({ scene, change, era, transport, noise, tape: wante
       why,
     }
   }
-  const run = await bench.verify({ tape, settings: { ...settings, change: change.id }, transport })
+  const run = await bench.verify({
+    tape,
+    settings: { ...settings, change: change.id },
+    transport,
+    hasProfile,
+  })
   return {
     ...facts,
     id: `${scene.name}.${change.id}`,
@@ -147,19 +164,21 @@ async function measureVolatile() {
     options.smoke ? SMOKE.kinds.includes(kind) : isNamedByOnly([kind, 'volatile']),
   )
   if (kinds.length === 0) return []
-  const sets = options.alone ? kinds.map((kind) => [kind]) : [kinds]
+  const sets = options.alone || isInMemory ? kinds.map((kind) => [kind]) : [kinds]
   const runs = options.smoke ? 1 : Number(options.runs)
-  const ways = options.smoke ? [['legacy'], ['stdio'], AGES.slice(1, 2)] : [eras, transports, AGES]
-  const jobs = combinations(...ways, sets).flatMap(([era, transport, [age, shift], set]) =>
-    Array.from({ length: runs }, () => ({ era, transport, age, shift, set })),
+  const ways = options.smoke
+    ? [['legacy'], ['stdio'], AGES.slice(1, 2), ['without']]
+    : [eras, transports, AGES, profiles]
+  const jobs = combinations(...ways, sets).flatMap(([era, transport, [age, shift], profile, set]) =>
+    Array.from({ length: runs }, (_, run) => ({ era, transport, age, shift, profile, set, run })),
   )
-  const seen = await runAll(jobs, measureAlarms, progressOf('unchanged servers', jobs.length))
+  const seen = await runAll(jobs, measureAlarms, pool('unchanged servers', jobs.length))
   const results = new Map()
-  for (const [n, { era, transport, age, set }] of jobs.entries())
+  for (const [n, { era, transport, age, profile, set }] of jobs.entries())
     for (const kind of set) {
-      const key = [kind, age, era, transport].join(' ')
+      const key = [kind, age, era, transport, profile].join(' ')
       if (seen[n] === undefined) continue
-      const result = results.get(key) ?? { kind, age, era, transport, runs: 0, alarmed: 0, why: '' }
+      const result = results.get(key) ?? { kind, age, era, transport, profile, runs: 0, alarmed: 0, why: '' }
       const alarm = seen[n].find(({ step }) => step === kind || !set.includes(step))
       result.runs += 1
       if (alarm !== undefined) {
@@ -171,9 +190,13 @@ async function measureVolatile() {
   return [...results.values()]
 }
 
-async function measureAlarms({ era, transport, shift, set }) {
-  const { tape, folder } = await bench.tapeOf({ scene: 'volatile', era, transport, shift, kinds: set })
-  return falseAlarmsIn(await bench.verify({ tape, settings: { scene: 'volatile', folder }, transport }))
+/** In memory, each tenth run has a tape of its own, because what was recorded by chance decides too. */
+async function measureAlarms({ era, transport, shift, set, profile, run }) {
+  const take = isInMemory ? Math.floor(run / 10) : 0
+  const wanted = { scene: 'volatile', era, transport, shift, kinds: set, take }
+  const { tape, folder } = await bench.tapeOf(wanted)
+  const settings = { scene: 'volatile', folder }
+  return falseAlarmsIn(await bench.verify({ tape, settings, transport, hasProfile: profile === 'with' }))
 }
 
 /** Changes that only every other run has, beginning with the first run or with the second. */
@@ -213,7 +236,7 @@ async function measureSometimes() {
         runs: report?.runs,
       }
     },
-    progressOf('changes in every other run', jobs.length),
+    pool('changes in every other run', jobs.length),
   )
   return results.filter((result) => result !== undefined)
 }
@@ -254,6 +277,10 @@ function chosen(name, all) {
 
 function combinations(...lists) {
   return lists.reduce((made, list) => made.flatMap((row) => list.map((item) => [...row, item])), [[]])
+}
+
+function pool(what, total) {
+  return { parallel, onDone: progressOf(what, total) }
 }
 
 function progressOf(what, total) {

@@ -7,6 +7,7 @@ import { ended, start } from '../processes.mjs'
 import { main, recording, startRecorder } from '../recorder.mjs'
 import { playOverHttp, playOverStdio } from './client.mjs'
 import { startHttpServer } from './http-server.mjs'
+import { profileInMemory, verifyInMemory } from './memory.mjs'
 import { sceneOf } from './scenes/index.mjs'
 
 const SERVER = [process.execPath, fileURLToPath(new URL('stdio-server.mjs', import.meta.url))]
@@ -16,6 +17,7 @@ export async function openBench() {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-verdicts-'))
   const http = await startHttpServer()
   const tapes = new Map()
+  const profiles = new Map()
   let made = 0
 
   const folderFor = (name) => {
@@ -36,7 +38,7 @@ export async function openBench() {
     const { play } = sceneOf(scene)
     const settings = { scene, noise, shift, folder: own }
     const session = { era, play: (client) => play(client, kinds) }
-    if (transport === 'stdio')
+    if (transport !== 'http')
       await playOverStdio({ command: [...recording(tape), ...SERVER], env: envOf(settings), ...session })
     else {
       const recorder = await startRecorder({ url: http.urlOf(settings), tape })
@@ -49,16 +51,18 @@ export async function openBench() {
 
   /** The tape of a scene is recorded once and used for all of its changes. */
   function tapeOf(wanted) {
-    const { scene, era, transport, noise, shift, kinds } = wanted
-    const key = JSON.stringify([scene, era, transport, noise, shift, kinds])
+    const { scene, era, transport, noise, shift, kinds, take } = wanted
+    const key = JSON.stringify([scene, era, transport, noise, shift, kinds, take])
     if (!tapes.has(key)) tapes.set(key, record(wanted))
     return tapes.get(key)
   }
 
-  /** Runs `reelay verify` and returns its exit code and its report. */
-  async function verify({ tape, settings, transport, options = [] }) {
+  /** Runs `reelay verify` and returns its exit code and its report. With `hasProfile`, `reelay learn` runs before, once for each tape. */
+  async function verify({ tape, settings, transport, options = [], hasProfile = false }) {
     const isStateless = transport === 'http'
     const all = { ...settings, isStateless, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
+    if (transport === 'memory')
+      return verifyInMemory({ tape, settings: all, profile: hasProfile && (await profileOf(tape, all)) })
     const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
     const command = [process.execPath, main, 'verify', tape, '--json', '--no-config', ...options, ...target]
     const child = start(command, { env: envOf(all), stdio: ['ignore', 'pipe', 'pipe'] })
@@ -67,6 +71,12 @@ export async function openBench() {
       child[name].setEncoding('utf8').on('data', (chunk) => (output[name] += chunk))
     const code = await ended(child)
     return { code, report: parsed(output.stdout), stderr: output.stderr }
+  }
+
+  /** What the unchanged server shows. */
+  function profileOf(tape, { change, sometimes, ...settings }) {
+    if (!profiles.has(tape)) profiles.set(tape, profileInMemory({ tape, settings }))
+    return profiles.get(tape)
   }
 
   return {
@@ -82,8 +92,8 @@ export async function openBench() {
 let isInterrupted = false
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isInterrupted = true))
 
-/** Runs the jobs, as many at a time as there are cores. After an interruption the results of the finished ones are returned. */
-export async function runAll(jobs, work, onDone = () => {}) {
+/** Runs the jobs, `parallel` of them at a time. After an interruption the results of the finished ones are returned. */
+export async function runAll(jobs, work, { onDone = () => {}, parallel = availableParallelism() } = {}) {
   const results = Array.from({ length: jobs.length })
   const left = jobs.entries()
   const worker = async () => {
@@ -96,7 +106,7 @@ export async function runAll(jobs, work, onDone = () => {}) {
       onDone(n)
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  await Promise.all(Array.from({ length: parallel }, worker))
   return results
 }
 

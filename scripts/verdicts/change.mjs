@@ -14,10 +14,11 @@ export function tokensOf(document, change) {
   if (change.token !== undefined) return [change.token]
   const operation = operationOf(change)
   if (operation === 'replace') return wordsThatDiffer(change.replace[1], change.replace[2])
-  if (operation === 'set')
-    return [change.set[1], valueAt(document, change.set[0])]
-      .filter((value) => isMentionable(value))
-      .map(String)
+  if (operation === 'set') {
+    const sides = [valueAt(document, change.set[0]), change.set[1]].filter(isMentionable).map(String)
+    // A URL is compared by its parts.
+    return sides.some((side) => side.includes('://')) ? wordsThatDiffer(...sides) : sides
+  }
   if (operation === 'drop') {
     const value = valueAt(document, change.drop)
     return isMentionable(value) ? [String(value)] : []

@@ -4,7 +4,7 @@ export function printChanges(results, { verbose }) {
   const changes = results.filter(({ isControl }) => !isControl)
   const controls = results.filter(({ isControl, isFound }) => isControl && isFound)
   console.log('\nSeeded changes, each alone\n')
-  const wide = groupBy(changes, ({ era, transport, noise }) => `${era}, ${transport}, ${noise} noise`)
+  const wide = groupBy(changes, wayOf)
   printTable(wide)
   console.log('\nBy shape\n')
   printTable(groupBy(changes, ({ shape }) => shape))
@@ -24,15 +24,19 @@ export function printChanges(results, { verbose }) {
 export function printAlarms(results, { verbose }) {
   const alarmed = results.filter((result) => result.alarmed > 0)
   console.log('\nVolatile values of an unchanged server\n')
-  for (const [name, list] of groupBy(results, ({ age, era, transport }) => `${age}, ${era}, ${transport}`)) {
+  for (const [name, list] of groupBy(
+    results,
+    ({ age, era, transport, profile }) => `${age}, ${era}, ${transport}, ${profile} profile`,
+  )) {
     const bad = list.filter((result) => result.alarmed > 0)
     console.log(
-      `${name.padEnd(28)} ${list.length} kinds, ${sum(list, 'runs')} runs, ${sum(list, 'alarmed')} false alarms of ${bad.length} kinds`,
+      `${name.padEnd(42)} ${list.length} kinds, ${sum(list, 'runs')} runs, ${sum(list, 'alarmed')} false alarms of ${bad.length} kinds`,
     )
   }
   for (const [kind, list] of groupBy(alarmed, (result) => result.kind)) {
     const where = list.map(
-      ({ age, era, transport, alarmed: n, runs }) => `${age}/${era}/${transport} ${n}/${runs}`,
+      ({ age, era, transport, profile, alarmed: n, runs }) =>
+        `${age}/${era}/${transport}${profile === 'with' ? '/profile' : ''} ${n}/${runs}`,
     )
     console.log(`  ${kind}: ${where.join(', ')}${verbose ? `\n    ${list[0].why}` : ''}`)
   }
@@ -58,16 +62,20 @@ export function printSometimes(results, { verbose }) {
   printList('Passed', why, verbose)
 }
 
+function wayOf({ era, transport, noise, profile }) {
+  return `${era}, ${transport}, ${noise} noise${transport === 'memory' ? `, ${profile} profile` : ''}`
+}
+
 function printTable(groups) {
   console.log(
-    `${''.padEnd(34)}${['tried', 'found', 'named', 'missed'].map((word) => word.padStart(8)).join('')}`,
+    `${''.padEnd(48)}${['tried', 'found', 'named', 'missed'].map((word) => word.padStart(8)).join('')}`,
   )
   const rows = [...groups, ['all', [...groups.values()].flat()]]
   for (const [name, list] of rows) {
     const found = list.filter(({ isFound }) => isFound).length
     const named = list.filter(({ isNamed }) => isNamed).length
     const figures = [list.length, found, named, list.length - found]
-    console.log(`${name.padEnd(34)}${figures.map((figure) => String(figure).padStart(8)).join('')}`)
+    console.log(`${name.padEnd(48)}${figures.map((figure) => String(figure).padStart(8)).join('')}`)
   }
 }
 
@@ -77,7 +85,8 @@ function printList(title, results, verbose) {
   console.log(`\n${title}\n`)
   for (const [id, list] of groupBy(results, (result) => result.id)) {
     const ways = list.map(
-      ({ era, transport, noise }) => `${era}/${transport}${noise === 'with' ? '/noise' : ''}`,
+      ({ era, transport, noise, profile }) =>
+        `${era}/${transport}${noise === 'with' ? '/noise' : ''}${profile === 'with' ? '/profile' : ''}`,
     )
     console.log(`  ${id}: ${ways.join(', ')}`)
     if (verbose) for (const why of new Set(list.map((result) => result.why))) console.log(`    ${why}`)

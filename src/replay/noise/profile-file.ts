@@ -128,6 +128,7 @@ const VARIATIONS = [
   ['type', ['type']],
   ['order', ['order']],
   ['format', ['format']],
+  ['names', ['renamed']],
 ] as const satisfies readonly (readonly [string, readonly Difference['kind'][]])[]
 
 /** What varies at a place, in the words of the file. */
