@@ -74,8 +74,9 @@ export async function openBench() {
   }
 
   /** What the unchanged server shows. */
-  function profileOf(tape, { change, sometimes, ...settings }) {
-    if (!profiles.has(tape)) profiles.set(tape, profileInMemory({ tape, settings }))
+  function profileOf(tape, settings) {
+    const unchanged = { ...settings, change: undefined, sometimes: undefined }
+    if (!profiles.has(tape)) profiles.set(tape, profileInMemory({ tape, settings: unchanged }))
     return profiles.get(tape)
   }
 

@@ -6,6 +6,8 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
+const WORDS = ['ant', 'bee', 'cat', 'dog', 'eel', 'fox', 'gnu', 'hen']
+
 /** Kinds of one value in structured content: the name of the member, and the value at a time of the server's clock. */
 const FIELDS = {
   uuid: ['request_id', () => randomUUID()],
@@ -75,6 +77,46 @@ const FIELDS = {
   'random-choice': ['mirror', () => ['eu-west', 'eu-north', 'us-east'][randomInt(3)]],
   'random-boolean': ['cached', () => Math.random() < 0.5],
   'random-count-of-ids': ['trace', () => Array.from({ length: randomInt(1, 5) }, () => randomUUID())],
+  'choice-of-eight': ['tip', () => WORDS[randomInt(8)]],
+  'random-order-with-noise': [
+    'jobs',
+    () => shuffled(WORDS.slice(0, 5).map((name) => ({ name, token: hex(6), tookMs: randomInt(1, 900) }))),
+  ],
+  'random-order-of-lists': ['groups', () => ({ a: shuffled(WORDS), b: shuffled(WORDS.slice(2)) })],
+  'random-subset-of-objects': [
+    'shown',
+    () => shuffled(WORDS.map((name, n) => ({ name, rank: n }))).slice(0, 4),
+  ],
+  'random-names-with-noise': [
+    'sessions',
+    () => ({ [hex(8)]: { user: 'ada', token: hex(6) }, [hex(8)]: { user: 'bob', token: hex(6) } }),
+  ],
+  'names-are-dates': ['days', (now) => ({ [now.toISOString().slice(0, 10)]: 3 })],
+  jwt: ['token', () => `eyJhbGciOiJIUzI1NiJ9.${base64url(40)}.${base64url(32)}`],
+  cursor: ['next', () => Buffer.from(JSON.stringify({ at: randomInt(1e9), k: hex(4) })).toString('base64')],
+  'ip-address': ['client', () => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`],
+  'mac-address': ['mac', () => hex(6).match(/../g).join(':')],
+  'signed-number': ['drift', () => randomInt(-500, 500)],
+  'number-with-unit': ['memory', () => `${(30 + Math.random() * 9).toFixed(1)} MB`],
+  percent: ['load', () => `${randomInt(1, 99)}%`],
+  colour: ['colour', () => `#${hex(3)}`],
+  'windows-path': ['log', () => `C:\\Temp\\run-${hex(4)}\\out.log`],
+  'file-url': ['href', () => `file:///tmp/${hex(6)}/report.html`],
+  'start-of-week': [
+    'week',
+    (now) => new Date(now.getTime() - ((now.getUTCDay() + 6) % 7) * DAY).toISOString().slice(0, 10),
+  ],
+  'start-of-month': ['since', (now) => `${now.toISOString().slice(0, 7)}-01`],
+  'end-of-day': ['until', (now) => new Date((Math.floor(now / DAY) + 1) * DAY).toISOString()],
+  'quarter-of-an-hour': [
+    'slot',
+    (now) => new Date(Math.floor(now / (15 * MINUTE)) * 15 * MINUTE).toISOString(),
+  ],
+  'in-30-days': ['due', (now) => new Date(now.getTime() + 30 * DAY).toISOString().slice(0, 10)],
+  'age-weeks': ['age_weeks', (now) => Math.floor((now - RELEASED) / (7 * DAY))],
+  'age-seconds-decimal': ['uptime', (now) => (now - RELEASED) / 1000],
+  'list-of-times': ['seen', (now) => [1, 2, 3].map((n) => new Date(now.getTime() - n * 1000).toISOString())],
+  'list-of-numbers': ['samples', () => [1, 2, 3, 4].map(() => randomInt(1, 1000))],
   'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
 }
 
@@ -94,6 +136,26 @@ const TEXTS = {
     [1, 2, 3].map((n) => JSON.stringify({ n, at: now.getTime(), id: hex(6) })).join('\n'),
   'lines-in-random-order': () =>
     shuffled(['alpha.txt', 'beta.txt', 'gamma.txt', 'delta.txt', 'omega.txt']).join('\n'),
+  'words-in-random-order': () => `Tags: ${shuffled(WORDS).join(', ')}`,
+  'lines-in-random-order-with-noise': () =>
+    shuffled(WORDS.slice(0, 5).map((name) => `${name} is ready, trace ${hex(6)}`)).join('\n'),
+  'rows-in-random-order': () => `name,rank\n${shuffled(WORDS.map((name, n) => `${name},${n}`)).join('\n')}\n`,
+  'items-in-random-order': () =>
+    `<ul>${shuffled(WORDS)
+      .map((name) => `<li>${name}</li>`)
+      .join('')}</ul>`,
+  'json-in-json': () => JSON.stringify({ ok: true, body: JSON.stringify({ id: randomUUID(), n: 3 }) }),
+  'fenced-json': (now) =>
+    `Result:\n\n\`\`\`json\n${JSON.stringify({ id: hex(6), at: now.toISOString(), n: 3 }, null, 2)}\n\`\`\`\n`,
+  'html-with-nonce': () => `<p><script nonce="${hex(8)}">go()</script><b>3 files</b></p>`,
+  'yaml-with-time': (now) =>
+    `service: web\nstarted: ${now.toISOString()}\nrevision: ${hex(5)}\nreplicas: 3\n`,
+  'key-values': (now) => `pid=${process.pid}\nstarted=${Math.floor(now / 1000)}\nmode=prod\n`,
+  'prose-with-memory': () =>
+    `Used ${(Math.random() * 90 + 5).toFixed(1)} MB of 512 MB, ${randomInt(1, 99)} threads.`,
+  'prose-with-choice': () => `The ${WORDS[randomInt(8)]} says hello to 3 files.`,
+  'prose-with-time-of-day': (now) => `It is ${format(now, { timeStyle: 'short' })}, 3 files are open.`,
+  'prose-with-path': () => `Saved to /tmp/out-${hex(4)}/report.txt (3 files).`,
   'log-with-times': (now) =>
     `[${now.toISOString()}] INFO ready in ${randomInt(2, 90)}ms (pid ${process.pid})`,
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
@@ -182,6 +244,10 @@ function field(structuredContent) {
 
 function hex(bytes) {
   return randomBytes(bytes).toString('hex')
+}
+
+function base64url(bytes) {
+  return randomBytes(bytes).toString('base64url')
 }
 
 function base32(length) {

@@ -10,7 +10,8 @@ function formatWith(name: string, separators: readonly string[]): TextFormat {
     if (text.length > LONGEST_PARSED || MARKUP.test(text)) return undefined
     for (const separator of separators) {
       const rows = readRows(text, separator)
-      if (rows !== undefined && (isStrict ? isRegular(rows) : isTable(rows))) return tableOf(rows)
+      if (rows !== undefined && (isStrict ? isRegular(rows) && !isProse(rows) : isTable(rows)))
+        return tableOf(rows)
     }
     return undefined
   }
@@ -26,6 +27,13 @@ function isTable([columns = [], ...rows]: readonly (readonly string[])[]): boole
 function isRegular(rows: readonly (readonly string[])[]): boolean {
   const width = rows[0]?.length ?? 0
   return rows.length > 1 && width > 1 && rows.every(({ length }) => length === width)
+}
+
+/** Sentences with the same number of commas are not a table: a space follows each comma, and most parts have several words. */
+function isProse(rows: readonly (readonly string[])[]): boolean {
+  const parts = rows.flatMap((row) => row.slice(1))
+  const phrases = rows.flat().filter((cell) => cell.trim().includes(' '))
+  return parts.every((part) => part.startsWith(' ')) && phrases.length * 2 > rows.flat().length
 }
 
 /** Returns `undefined` if a quoted cell has no end. */

@@ -256,6 +256,16 @@ test.each(ages.slice(1))(
   },
 )
 
+test('the current time without a zone is no difference if the tape was recorded in another zone', () => {
+  const at = Date.UTC(2026, 10, 17, 10, 20)
+  const times = { recorded: at, later: 0, eventAge: 0 }
+  expect(isExplained('2026-11-17 15:50:00', '2026-11-19 10:20:00', times, 2 * DAY)).toBe(true)
+  expect(isExplained('at 11/17/2026, 2:20:00 AM', 'at 11/19/2026, 10:20:00 AM', times, 2 * DAY)).toBe(true)
+  expect(isExplained('2026-11-17 15:37:00', '2026-11-19 10:20:00', times, 2 * DAY)).toBe(false)
+  expect(isExplained('2026-11-17 15:50:00', '2026-11-19 14:20:00', times, 2 * DAY)).toBe(false)
+  expect(isExplained('2026-11-17T15:50:00Z', '2026-11-19T10:20:00Z', times, 2 * DAY)).toBe(false)
+})
+
 test('a rounded time that moves without a reason is a difference', () => {
   const at = Date.UTC(2026, 10, 17, 10, 20)
   const times = { recorded: at, later: 0, eventAge: 0 }

@@ -92,14 +92,12 @@ export class ExchangeNoise {
     )
   }
 
-  /** Returns true if a finding is about a text or a number in a list, and other items of the list are noise. More runs show whether all of them are. */
+  /** Returns true if the place of a finding is noisy, or is an item of a list with noisy items, but the value does not fit its class. More runs may widen the class. */
   mayExplain(step: ExchangeRequest, { difference, isNeverNoise }: StepFinding): boolean {
-    const index = difference?.path.at(-1)
-    if (isNeverNoise || difference === undefined || typeof index !== 'number') return false
-    if (typeof (difference.expected ?? difference.actual) === 'object') return false
-    const list = generalPath(formatPath(difference.path))
+    if (isNeverNoise || difference === undefined) return false
+    const place = generalPath(formatPath(difference.path))
     const learned = this.#noises.get(requestKey(step))?.noise
-    return learned?.paths().some(({ path }) => generalPath(path) === list) === true
+    return learned?.paths().some(({ path }) => generalPath(path) === place) === true
   }
 
   /** What was learned about the response of each exchange. */

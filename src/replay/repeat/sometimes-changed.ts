@@ -28,7 +28,11 @@ export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepF
   )
   const alternating = alternatingPlaces(samples)
   if (alternating.size === 0) return NONE
-  const isAlternating = ({ place }: ChangedPlace): boolean => alternating.has(place)
+  const random = randomLists(comparable)
+  const isInRandomList = ({ difference }: StepFinding): boolean =>
+    difference?.path.some((_, end) => random.has(formatPath(difference.path.slice(0, end)))) === true
+  const isAlternating = ({ place, finding }: ChangedPlace): boolean =>
+    alternating.has(place) && !isInRandomList(finding)
   return new Set(samples.flatMap((places) => places.filter(isAlternating).map(({ finding }) => finding)))
 }
 
@@ -128,6 +132,32 @@ function placesOf(finding: StepFinding, whole: WholePlaces): readonly ChangedPla
 interface WholePlaces {
   readonly texts: ReadonlySet<string>
   readonly lists: ReadonlySet<string>
+}
+
+/** The paths of lists that have a random selection or order of items: three or more were seen. An index in them does not identify an item. */
+function randomLists(runs: readonly ReplayStep[]): ReadonlySet<string> {
+  const selections = new Map<string, Set<string>>()
+  for (const { findings } of runs) {
+    const changed = new Map<string, string[]>()
+    for (const { difference } of findings) {
+      if (difference === undefined) continue
+      const { kind, path, expected, actual } = difference
+      if (kind === 'order') changed.set(formatPath(path), [orderOf(expected, actual)])
+      if (typeof path.at(-1) !== 'number' || (kind !== 'added' && kind !== 'removed')) continue
+      const list = formatPath(path.slice(0, -1))
+      changed.set(list, [...(changed.get(list) ?? []), JSON.stringify([kind, expected, actual])])
+    }
+    for (const [list, items] of changed)
+      selections.set(list, (selections.get(list) ?? new Set<string>()).add(items.join('\n')))
+  }
+  return new Set([...selections].flatMap(([list, seen]) => (seen.size >= LEAST_RANDOM - 1 ? [list] : [])))
+}
+
+/** The indexes that equal items had on the tape. */
+function orderOf(expected: unknown, actual: unknown): string {
+  if (!Array.isArray(expected) || !Array.isArray(actual)) return ''
+  const recorded = expected.map((item) => JSON.stringify(item))
+  return actual.map((item) => recorded.indexOf(JSON.stringify(item))).join()
 }
 
 /** The paths of lists of texts or numbers that come and go, or that are at several indexes: the index does not identify an item. */

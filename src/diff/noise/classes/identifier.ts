@@ -33,7 +33,11 @@ interface IdShape {
 
 function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
   const isFixedLength = least === most && most >= FEWEST_OF_FIXED_LENGTH
-  const [shortest, longest] = isFixedLength ? [least, most] : [Math.min(1, least), most * 2 + 2]
+  // Encoded values, such as base64 of JSON, often have about the same length.
+  const slack = ALPHABETS.indexOf(alphabet) < MIXED_CASE ? 0 : Math.ceil(most / 4)
+  const [shortest, longest] = isFixedLength
+    ? [least - slack, most + slack]
+    : [Math.min(1, least), most * 2 + 2]
   return {
     text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
     written: {

@@ -52,7 +52,8 @@ const JITTER = LENGTHS.second
 function areSameMoments(then: MomentReading, now: MomentReading, clocks: ClockPair): boolean {
   return zonesOf(then, clocks).some((zone) => {
     const [recorded, live] = [momentIn(then, zone), momentIn(now, zone)]
-    if (isIn(recorded, then.precision, clocks.recorded) && isIn(live, now.precision, clocks.live)) return true
+    const isNow = isIn(live, now.precision, clocks.live)
+    if (isNow && isInSomeZone(recorded, then, clocks.recorded)) return true
     if (then.onlyNow) return false
     const precision = Math.max(then.precision, now.precision)
     if (hasElapsed(live - recorded, precision, elapsedBetween(clocks))) return true
@@ -104,6 +105,21 @@ function momentIn({ civil, offset }: MomentReading, zone: ZoneOffset): number {
 function isIn(from: number, length: number, span: TimeSpan): boolean {
   return from + length >= span.from - SLACK && from <= span.to + SLACK
 }
+
+/** The machine of the recording may have been in another zone, so that a time without a zone is shifted by up to 14 hours. */
+function isInSomeZone(
+  at: number,
+  { precision, offset }: { readonly precision: number; readonly offset: number | undefined },
+  span: TimeSpan,
+): boolean {
+  if (isIn(at, precision, span)) return true
+  if (offset !== undefined || precision > LENGTHS.minute) return false
+  const shift = Math.round((at - span.to) / ZONE_STEP) * ZONE_STEP
+  return Math.abs(shift) <= 2 * MOST_ZONE_OFFSET && isIn(at - shift, precision, span)
+}
+
+const ZONE_STEP = 30 * LENGTHS.minute
+const MOST_ZONE_OFFSET = 14 * LENGTHS.hour
 
 interface Elapsed {
   readonly min: number
@@ -246,7 +262,8 @@ function areSameTimesOfDay(then: TimeOfDayReading, now: TimeOfDayReading, clocks
   return zonesOf(then, clocks).some((zone) => {
     const recorded = nearestTime(then, clocks.recorded, zone)
     const live = nearestTime(now, clocks.live, zone)
-    if (isIn(recorded, then.precision, clocks.recorded) && isIn(live, now.precision, clocks.live)) return true
+    const isNow = isIn(live, now.precision, clocks.live)
+    if (isNow && isInSomeZone(recorded, then, clocks.recorded)) return true
     const growth = live - recorded
     return [growth - LENGTHS.day, growth, growth + LENGTHS.day].some(
       (one) =>
