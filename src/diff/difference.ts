@@ -64,7 +64,10 @@ export function jsonTypeOf(value: unknown): JsonType {
   return type === 'string' || type === 'number' || type === 'boolean' ? type : 'object'
 }
 
-/** Returns true for a name such as a UUID, a hash or a date. Names that people give have few digits. */
+/** Returns true for a name such as a UUID, a hash or a date. Names that people give have few digits, or are a word and a number. */
 export function isGeneratedName(name: unknown): name is string {
-  return typeof name === 'string' && name.length >= 6 && /^\S*\d\S*\d\S*\d\S*$/.test(name)
+  return typeof name === 'string' && name.length >= 6 && GENERATED.test(name) && !NUMBERED.test(name)
 }
+
+const GENERATED = /^\S*\d\S*\d\S*\d\S*$/
+const NUMBERED = /^[a-z]+[-_]?\d+$/i

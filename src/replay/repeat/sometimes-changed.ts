@@ -28,9 +28,9 @@ export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepF
   )
   const alternating = alternatingPlaces(samples)
   if (alternating.size === 0) return NONE
-  const random = randomLists(comparable)
+  const lists = randomLists(comparable)
   const isInRandomList = ({ difference }: StepFinding): boolean =>
-    difference?.path.some((_, end) => random.has(formatPath(difference.path.slice(0, end)))) === true
+    difference?.path.some((_, end) => lists.has(formatPath(difference.path.slice(0, end)))) === true
   const isAlternating = ({ place, finding }: ChangedPlace): boolean =>
     alternating.has(place) && !isInRandomList(finding)
   return new Set(samples.flatMap((places) => places.filter(isAlternating).map(({ finding }) => finding)))
