@@ -1,4 +1,4 @@
-// npm run docs: writes what is generated from the source: the option tables in docs/, docs/reference/errors.md and
+// npm run docs: writes what is generated from the source: the option tables and the kinds of secrets in docs/, docs/reference/errors.md and
 // schema/config-1.json. `--check` writes nothing and lists what is stale; a test runs it.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,20 +7,21 @@ import { pathToFileURL } from 'node:url'
 import { configSchema } from './docs/config-schema.mjs'
 import { errorsPage } from './docs/errors-page.mjs'
 import { withOptionTables } from './docs/option-tables.mjs'
+import { withSecretKinds } from './docs/secret-kinds.mjs'
 import { root, runTool } from './run.mjs'
 
 const SCHEMA = 'schema/config-1.json'
 const ERRORS = 'docs/reference/errors.md'
 
-const { commands, ERROR_CODES } = await fromSource(
-  ['src/cli/program.ts', 'src/errors.ts'],
-  async ([{ loadCommands }, errors]) => ({ ...errors, commands: await loadCommands() }),
+const { commands, ERROR_CODES, defaultRules } = await fromSource(
+  ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts'],
+  async ([{ loadCommands }, errors, rules]) => ({ ...errors, ...rules, commands: await loadCommands() }),
 )
 const pages = readdirSync(join(root, 'docs'), { recursive: true })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name))
 const generated = [
-  ...pages.map((page) => [page, withOptionTables(read(page), commands)]),
+  ...pages.map((page) => [page, withSecretKinds(withOptionTables(read(page), commands), defaultRules())]),
   [ERRORS, errorsPage(ERROR_CODES)],
 ]
 const stale = generated.filter(([file, text]) => read(file) !== text)

@@ -1,5 +1,5 @@
-// npm run patterns: builds, and writes src/redact/prefilter/default-image.ts from the redaction rules. A test fails if the file is
-// out of date.
+// npm run patterns: builds, and writes src/redact/prefilter/default-image.ts from the redaction rules. If the file changed, it builds
+// again. A test fails if the file is out of date.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ const before = readFileSync(join(root, FILE), 'utf8')
 writeFileSync(join(root, FILE), textOf(name, digest, buildDefaultImage()))
 process.exitCode = runTool('oxfmt', [FILE])
 const isChanged = readFileSync(join(root, FILE), 'utf8') !== before
+if (isChanged && (await build()) !== 0) process.exit(1)
 console.log(
   isChanged ? `${FILE} is renewed; the rules are called ${name}` : `${FILE} is up to date (${name})`,
 )

@@ -84,7 +84,7 @@ function isLiteral(word) {
 }
 
 /** Columns are padded as oxfmt does it. */
-function table(titles, rows) {
+export function table(titles, rows) {
   const escaped = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
   const widths = titles.map((title, at) => Math.max(title.length, 3, ...escaped.map((row) => row[at].length)))
   const line = (cells) => `| ${cells.map((cell, at) => cell.padEnd(widths[at])).join(' | ')} |`

@@ -27,8 +27,8 @@ test.each(['redaction', 'match', 'replay'])(
   },
 )
 
-test('docs/reference/config.md names every redaction rule that can be turned off', () => {
-  const page = readFileSync('docs/reference/config.md', 'utf8')
+test('docs/explanation/redaction.md names every redaction rule that can be turned off', () => {
+  const page = readFileSync('docs/explanation/redaction.md', 'utf8')
   const names = new Set(defaultRules().map(({ name }) => name))
   expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })

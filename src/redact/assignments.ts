@@ -70,7 +70,7 @@ interface AssignmentForm {
 }
 
 const ASSIGNMENT_FORMS: readonly AssignmentForm[] = [
-  { pattern: QUOTED, needs: [':', '='], isSecret: isSecretValue },
+  { pattern: QUOTED, needs: [':', '='], isSecret: isQuotedSecret },
   { pattern: BARE, needs: [':', '='], isSecret: isBareSecret },
   { pattern: FLAG, needs: ['-'], isSecret: (_, value, name) => isFlagSecret(judgeFlag(name), value) },
   { pattern: ASSIGNED_WORD, needs: ['='], isSecret: isAssignedSecret },
@@ -91,6 +91,19 @@ function verdictOn(name: string, isNamed: IsProjectField): NameVerdict {
   return verdict === 'no' && /^[A-Z][A-Z0-9_]+$/.test(name) && isSecretVariable(name) ? 'maybe' : verdict
 }
 
+/** A value in quotes may begin with a scheme, as in `"Authorization": "Bearer token"`. */
+function isQuotedSecret(verdict: NameVerdict, value: string): boolean {
+  const secret = withoutScheme(value)
+  return isSecretValue(verdict, secret) && (secret === value || !isExampleValue(secret))
+}
+
+/** A value without `Bearer`, `Basic` or another scheme before it. */
+export function withoutScheme(value: string): string {
+  return value.replace(SCHEME, '')
+}
+
+const SCHEME = /^(?:bearer|basic|token|dpop|apikey|digest)(?: +|$)/i
+
 /** A variable can end in the short name of an option: `MYSQL_PWD`. */
 function isAssignedSecret(verdict: NameVerdict, value: string, name: string): boolean {
   const isShort = /^-|_(?:PWD|PASS)$/.test(name) && judgeFlag(name.replace(/.*_/, '')) === 'secret'
@@ -101,9 +114,19 @@ function isAssignedSecret(verdict: NameVerdict, value: string, name: string): bo
 function isBareSecret(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret')
     return (
-      isPlausibleSecret(value) && !CODE_MEMBER.test(value) && (/\d/.test(value) || looksLikePassword(value))
+      isPlausibleSecret(value) &&
+      !CODE_MEMBER.test(value) &&
+      (/\d/.test(value) ? !isSourceCode(value) : looksLikePassword(value))
     )
   return verdict === 'maybe' && looksRandom(value)
+}
+
+/** A member of an object, such as `asnX509.signatureAlgorithm` or `items[0].token`. */
+function isSourceCode(value: string): boolean {
+  return (
+    /^[A-Za-z_$][\w$]*(?:\[\d+\])?(?:\.[A-Za-z_$]+)+$|^[A-Z][a-z]+[A-Z]\w*\$\d$/.test(value) &&
+    /[a-z][A-Z]|_|\[|\$/.test(value)
+  )
 }
 
 /** A word after an option may belong to a sentence, so it must also look like a secret. */

@@ -169,11 +169,18 @@ const prefixedShape: ValueShape = {
     const prefix = prefixOf(value)
     return prefix + textShape.placeholderFor(value.slice(prefix.length), tokens)
   },
-  isPlaceholder: (value, tokens) => textShape.isPlaceholder(value.slice(prefixOf(value).length), tokens),
+  // The random part can begin like a longer prefix, so every prefix counts.
+  isPlaceholder: (value, tokens) =>
+    prefixesOf(value).some((prefix) => textShape.isPlaceholder(value.slice(prefix.length), tokens)),
 }
 
 function prefixOf(value: string): string {
-  return tokenPrefixes().find((prefix) => value.startsWith(prefix) && value.length > prefix.length + 7) ?? ''
+  return prefixesOf(value)[0] ?? ''
+}
+
+/** The prefixes of a value, longest first. */
+function prefixesOf(value: string): readonly string[] {
+  return tokenPrefixes().filter((prefix) => value.startsWith(prefix) && value.length > prefix.length + 7)
 }
 
 /** Any other text. Its placeholder has the same kinds of characters and the same length, or the shortest possible length. */

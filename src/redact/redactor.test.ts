@@ -131,6 +131,18 @@ describe('names tell', () => {
     [{ text: 'Set-Cookie: sid=abcdef123456; Path=/' }],
     [{ text: 'postgres://bob:hunter2@db/x' }],
     [{ text: 'see https://host/cb?code=4f8a9c2e1b&x=1' }],
+    [{ text: 'see https://host/cb?a=1&jwt=4f8a9c2e1b' }],
+    [{ text: 'see https://host/cb?a=1&sid=4f8a9c2e1b' }],
+    [{ text: 'see https://host/cb?a=1&ticket=4f8a9c2e1b' }],
+    [{ text: 'see https://host/cb?a=1&hmac=4f8a9c2e1b' }],
+    [{ text: 'see https://host/cb?a=1&nonce=4f8a9c2e1b' }],
+    [{ text: 'see https://host/cb?a=1&sessionId=4f8a9c2e1b' }],
+    [{ token: 'FlyV1 k8Jd02mXq7LwPz93hT' }],
+    [{ token: 'v1.0-3f9a04d1c2b7e65f8a9b0c1d-e65f8a9b0c1d3f9a04d1' }],
+    [{ text: 'AKIAQ3EGRJ7NUVTWXYZ2 secret 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' }],
+    [{ text: '{&quot;password&quot;: &quot;hunter2&quot;}' }],
+    [{ text: `next=${encodeURIComponent('postgres://bob:hunter2@db/x')}` }],
+    [{ text: encodeURIComponent(encodeURIComponent('postgres://bob:hunter2@db/x')) }],
   ])('%j holds a secret', (args) => {
     expect(redactedArguments(args)).not.toEqual(args)
   })
@@ -155,6 +167,14 @@ describe('names tell', () => {
       },
     ],
     [{ uri: 'file:///a/b.txt', mimeType: 'text/plain', key: 'value' }],
+    [{ text: 'Send {"Authorization": "Bearer token"}, or Bearer <token>, or Bearer YOUR_TOKEN' }],
+    [{ text: 'headers: { Authorization: `Bearer ${token}`, "X-Api-Key": "${key}", apiKey: "sk-..." }' }],
+    [
+      {
+        text: 'Basic authentication, privateKey: CryptoKey, password: this.form.password, token: items[0].token',
+      },
+    ],
+    [{ dependencies: { cookie: '^0.7.1', 'auth-token': '~6.0.0' }, exports: { cookie: './dist/cookie' } }],
   ])('%j holds none', (args) => {
     expect(redactedArguments(args)).toEqual(args)
   })
@@ -183,7 +203,7 @@ test('a project adds rules and fields, switches rules off, and allows values', (
     customer_number: expect.toSatisfy((value: number) => value > 9999 && value !== 42_123) as number,
     b: github,
   })
-  expect(rules.name).toBe('default-3+project')
+  expect(rules.name).toBe('default-4+project')
 })
 
 test('headers of all kinds lose what is secret and keep the rest', () => {
@@ -196,6 +216,14 @@ test('headers of all kinds lose what is secret and keep the rest', () => {
     ['X-Context7-API-Key', 'c7-abc', /^[\w-]{7,}$/],
     ['Location', '/cb?code=1&x=2', /^\/cb\?code=\d&x=2$/],
     ['DPoP', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln', /^eyJ\S+$/],
+    ['X-Access-Key', 'plain-value', /^\S+$/],
+    ['X-Functions-Key', 'plain-value', /^\S+$/],
+    ['Ocp-Apim-Subscription-Key', 'plain-value', /^\S+$/],
+    ['X-Session', 'plain-value', /^\S+$/],
+    ['X-Csrf', 'plain-value', /^\S+$/],
+    ['X-Custom-Creds', 'plain-value', /^\S+$/],
+    ['X-User-Jwt', 'plain-value', /^\S+$/],
+    ['X-Original-Authorization', 'Bearer plain-value', /^Bearer \S+$/],
   ] as const
   for (const [name, value, shape] of pairs) {
     expect(redactor.header(name, value)).toMatch(shape)
@@ -207,6 +235,7 @@ test('headers of all kinds lose what is secret and keep the rest', () => {
     ['Mcp-Name', 'get_secret'],
     ['WWW-Authenticate', 'Bearer realm="x", scope="a b"'],
     ['Last-Event-ID', 'a::1'],
+    ['Idempotency-Key', 'a-1'],
   ] as const)
     expect(redactor.header(name, value)).toBe(value)
 })

@@ -212,7 +212,7 @@ function redactHttpHeader(redactor: Redactor, name: string, value: string): stri
   const lower = name.toLowerCase()
   if (lower.startsWith(PARAM_HEADER_PREFIX))
     return redactParamHeader(redactor, name.slice(PARAM_HEADER_PREFIX.length), value)
-  if (lower === 'authorization' || lower === 'proxy-authorization') return redactCredentials(redactor, value)
+  if (lower.includes('authorization')) return redactCredentials(redactor, value)
   if (lower === 'cookie')
     return value
       .split(';')

@@ -5,13 +5,19 @@ import {
   sortByStart,
   type TextReplacement,
 } from '../json/find-replace.ts'
-import { findAssignedSecrets, isSecretValue } from './assignments.ts'
+import { findAssignedSecrets, isSecretValue, withoutScheme } from './assignments.ts'
 import { normalizeName, judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
 import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import type { SecretValues } from './secret-values.ts'
 import type { WorkLimit } from './work-limit.ts'
-import { base64Views, percentDecodedView, jsonUnescapedView, type DecodedView } from './views.ts'
+import {
+  base64Views,
+  htmlDecodedView,
+  percentDecodedView,
+  jsonUnescapedView,
+  type DecodedView,
+} from './views.ts'
 
 /** Levels of nested encodings, such as base64 of JSON in a string of JSON in a string. */
 const MAX_ENCODING_DEPTH = 4
@@ -38,9 +44,13 @@ export class SecretScanner {
       [this.#findInEmbeddedJson(text, depth + 1), this.#findPlain(text)].flat(),
       cover,
     )
-    return depth < MAX_ENCODING_DEPTH
-      ? withoutLaterOverlaps([plain, this.#findInViews(text, depth + 1)])
-      : plain
+    if (depth >= MAX_ENCODING_DEPTH) return plain
+    const decoded = this.#findInDecoded(text, depth + 1)
+    return withoutLaterOverlaps([
+      withoutCovered(plain, decoded).filter(({ end }) => !isPercentCodeAt(text, end)),
+      decoded,
+      this.#findInBase64(text, depth + 1),
+    ])
   }
 
   /** Uses the names of members to judge their values, and never changes protocol fields. */
@@ -98,10 +108,12 @@ export class SecretScanner {
     const inside = this.findInText(value, depth)
     if (verdict === 'no' || isJson(value) || (inside.length > 0 && CONNECTION_STRING.test(value)))
       return inside
-    const [, scheme = '', secret = ''] = SCHEME.exec(value) ?? []
+    const secret = withoutScheme(value)
     if (!isSecretValue(verdict, secret) || this.#secrets.isExempt(secret)) return inside
     this.#secrets.learn(secret)
-    return [{ start: scheme.length, end: value.length, text: this.#secrets.placeholderFor(secret) }]
+    return [
+      { start: value.length - secret.length, end: value.length, text: this.#secrets.placeholderFor(secret) },
+    ]
   }
 
   /** Finds JSON within a text, as in `Result: {…}`. */
@@ -113,14 +125,16 @@ export class SecretScanner {
   }
 
   #findPlain(text: string): readonly TextReplacement[] {
-    const { known, rules } = this.#secrets
-    const lower = text.toLowerCase()
     const found = [
-      known.find(text, this.#work),
-      ...rules.rules.map((rule) => (mayMatchRule(rule, lower) ? this.#findByRule(rule, text) : [])),
+      this.#secrets.known.find(text, this.#work),
+      ...this.#secrets.rulesFor(text).map((rule) => this.#findByRule(rule, text)),
       this.#findAssigned(text),
     ].flat()
-    const exempt = found.filter(({ start, end }) => this.#secrets.isExempt(text.slice(start, end)))
+    const exempt = found.filter(
+      ({ start, end }) =>
+        this.#secrets.isExempt(text.slice(start, end)) ||
+        this.#secrets.isPlaceholder(wordAround(text, start, end)),
+    )
     return withoutCovered(found, exempt) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
   }
@@ -142,15 +156,42 @@ export class SecretScanner {
     return found
   }
 
-  #findInViews(text: string, depth: number): readonly TextReplacement[] {
-    const isWorthIt = (view: DecodedView | undefined): view is DecodedView =>
+  /** Searches the text with its escapes resolved. */
+  #findInDecoded(text: string, depth: number): readonly TextReplacement[] {
+    if (!/[%\\&]/.test(text)) return []
+    this.#work.spend(2 * text.length)
+    const views = [jsonUnescapedView(text), percentDecodedView(text), htmlDecodedView(text)]
+    return this.#findInViews(views, depth)
+  }
+
+  #findInBase64(text: string, depth: number): readonly TextReplacement[] {
+    return this.#findInViews([...base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes))], depth)
+  }
+
+  #findInViews(views: readonly (DecodedView | undefined)[], depth: number): readonly TextReplacement[] {
+    const found = views.map((view) =>
       view !== undefined && this.#secrets.mayOccurIn(view.text)
-    if (text.includes('%') || text.includes('\\')) this.#work.spend(2 * text.length)
-    const views = [jsonUnescapedView(text), percentDecodedView(text)].filter(isWorthIt)
-    for (const view of base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes))) views.push(view)
-    const found = views.map((view) => view.toSourceEdits(this.findInText(view.text, depth)))
+        ? view.toSourceEdits(this.findInText(view.text, depth))
+        : [],
+    )
     return withoutLaterOverlaps(found)
   }
+}
+
+/** The word that a range is part of. */
+function wordAround(text: string, start: number, end: number): string {
+  let [first, last] = [start, end]
+  while (first > 0 && start - first < MAX_WORD_PART && IN_WORD.test(text[first - 1]!)) first--
+  while (last < text.length && last - end < MAX_WORD_PART && IN_WORD.test(text[last]!)) last++
+  return text.slice(first, last)
+}
+
+const IN_WORD = /[\w+/.=-]/
+const MAX_WORD_PART = 300
+
+/** A match that ends here is only the beginning of a value. With its escapes resolved, the text shows the whole value. */
+function isPercentCodeAt(text: string, at: number): boolean {
+  return text[at] === '%' && /^[0-7][0-9A-Fa-f]/.test(text.slice(at + 1, at + 3))
 }
 
 function isKeyToken(text: string, token: JsonToken, lines: PrivateKeyLines): boolean {
@@ -166,7 +207,6 @@ type Range = Pick<TextReplacement, 'start' | 'end'>
 
 /** A value of which only a part is secret. */
 const CONNECTION_STRING = /:\/\/|^[\w ]+=[^;]*;/
-const SCHEME = /^((?:bearer|basic|token|dpop|apikey|digest) +)?([\s\S]*)$/i
 
 function shiftEdits(edits: readonly TextReplacement[], by: number): readonly TextReplacement[] {
   return edits.map(({ start, end, text }) => ({ start: start + by, end: end + by, text }))
@@ -208,7 +248,10 @@ function withoutLaterOverlaps(lists: readonly (readonly TextReplacement[])[]): r
 }
 
 /** The ranges that are not within any of the others. */
-function withoutCovered(ranges: readonly Range[], others: readonly Range[]): readonly Range[] {
+function withoutCovered<Item extends Range>(
+  ranges: readonly Item[],
+  others: readonly Range[],
+): readonly Item[] {
   if (others.length === 0) return ranges
   const sorted = others.toSorted((a, b) => a.start - b.start)
   let last = 0
@@ -229,14 +272,6 @@ function countUpTo(sorted: readonly Range[], offset: number): number {
   }
   return low
 }
-
-function mayMatchRule(rule: RedactionRule, lower: string): boolean {
-  const keywords = lowerKeywords.get(rule) ?? rule.keywords.map((keyword) => keyword.toLowerCase())
-  lowerKeywords.set(rule, keywords)
-  return keywords.length === 0 || keywords.some((keyword) => lower.includes(keyword))
-}
-
-const lowerKeywords = new WeakMap<RedactionRule, readonly string[]>()
 
 function isJson(text: string): boolean {
   const first = text.trimStart()[0]

@@ -25,7 +25,7 @@ const MAX_CACHED_LENGTH = 200
 const SECRET_NAME =
   /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE_SECRET_NAME =
-  /(token|secret|credentials?|signature|accesskey|signingkey|encryptionkey|authkey|auth|dsn|pat|pwd)$|^pass$/
+  /(token|secret|credentials?|creds|signature|hmac|jwt|csrf|xsrf|auth|dsn|pat|pwd|webhook(url)?|(access|signing|encryption|auth|subscription|functions?|master|account|shared|service|license)key)$|^pass$/
 // Cursors are sent back in later requests and must match, and `tokens` is usually a count.
 const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
@@ -45,21 +45,9 @@ export const NAME_KEYWORDS: readonly string[] = [
   'apikey',
   'api_key',
   'api-key',
-  'privatekey',
-  'private_key',
-  'private-key',
-  'accesskey',
-  'access_key',
-  'access-key',
-  'signingkey',
-  'signing_key',
-  'signing-key',
-  'encryptionkey',
-  'encryption_key',
-  'encryption-key',
-  'authkey',
-  'auth_key',
-  'auth-key',
+  ...['private', 'access', 'signing', 'encryption', 'auth', 'subscription', 'function', 'functions', 'master']
+    .concat(['account', 'shared', 'service', 'license'])
+    .flatMap((word) => [`${word}key`, `${word}_key`, `${word}-key`]),
   'credential',
   'signature',
   'verifier',
@@ -67,6 +55,9 @@ export const NAME_KEYWORDS: readonly string[] = [
   'connectionstring',
   'connection_string',
   'cookie',
+  'webhook',
+  'csrf',
+  'xsrf',
   'authorization',
   'devicecode',
   'device_code',
@@ -85,6 +76,9 @@ export const NAME_ENDINGS: readonly string[] = [
   '"cvv',
   'auth',
   'dsn',
+  'jwt',
+  'hmac',
+  'creds',
   '"pat',
   '"pass',
   '_pat',
@@ -111,12 +105,14 @@ const VARIABLE_HINT =
 const VARIABLE_WORD =
   /^(tokens?|secrets?|keys?|pass|passwords?|passwd|pwd|passphrase|credentials?|creds|auth|dsn|pat|apikey|accesskey|secretkey|privatekey|bearer|cookie|jwt|signature|webhook|connectionstring)$|(token|secret|password|apikey)$/i
 
+/** Judges the name of a header. Any header that ends in `key` counts, except those whose keys are known to be names. */
 export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADER.test(name)
+  return SECRET_HEADER.test(name) && !PUBLIC_KEY_HEADER.test(name)
 }
 
 const SECRET_HEADER =
-  /^(proxy-)?authorization$|^(set-)?cookie2?$|^dpop$|(^|-)auth$|session-id$|api-?key|token|secret|passw|credential|signature$/i
+  /authorization|^(set-)?cookie2?$|session|api-?key|token|secret|passw|passphrase|passcode|credential|signature|csrf|xsrf|jwt|assertion|(^|-)(auth|authentication|key|pass|pwd|pin|otp|creds?|bearer|dpop|hmac|sig|sid|ticket|dsn|webhook)$/i
+const PUBLIC_KEY_HEADER = /(^|-)(idempotency|cache|surrogate|public|partition|routing|websocket)-key$/i
 
 /** Judges the name of a query parameter. */
 export function isSecretParameter(name: string): boolean {
@@ -124,7 +120,7 @@ export function isSecretParameter(name: string): boolean {
 }
 
 const SECRET_PARAMETER =
-  /session|token|secret|passw|credential|api_?key|auth(?!or)|signature|^(key|code|state|sig|pwd|code_verifier)$/i
+  /session|token|secret|passw|passphrase|credential|(api|access|subscription|functions?|master|account|private|license)[-_]?key|auth(?!or)|signature|jwt|csrf|xsrf|bearer|^(key|code|state|sig|sid|pwd|pass|pin|otp|sas|ticket|hmac|nonce|creds?|assertion|saml(request|response)|code_verifier)$/i
 
 /** Judges the name of a field that is sent to or by an authorization server. */
 export function isOAuthField(name: string): boolean {

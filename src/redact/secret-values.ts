@@ -5,6 +5,7 @@ import { EXACT, NAME, PATTERN_KINDS, patternKindOf } from './prefilter/pattern-k
 import { SecretPrefilter } from './prefilter/prefilter.ts'
 import { toByteString, type PatternKind, PrefilterTables } from './prefilter/prefilter.ts'
 import { nameSpellings, type RedactionRuleSet } from './rule-set.ts'
+import { defaultRules } from './rules/index.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import { isDistinctive } from './value-checks.ts'
 import { base64Forms } from './views.ts'
@@ -22,12 +23,13 @@ export class SecretValues {
   readonly #prefilter = new SecretPrefilter(new PrefilterTables(DEFAULT_IMAGE, PATTERN_KINDS))
   readonly #placeholders: Placeholders
   readonly #source: RedactionSource
+  #ruleTable: RuleTable | undefined
 
   constructor(key: RedactionKey, rules: RedactionRuleSet, source: RedactionSource) {
     this.rules = rules
     this.#placeholders = new Placeholders(key)
     this.#source = source
-    for (const rule of rules.added) this.#addRule(rule)
+    for (const [index, rule] of rules.added.entries()) this.#addRule(rule, FIRST_ADDED_RULE + index)
     for (const field of rules.fields) for (const text of nameSpellings(field)) this.#addKeyword(text, NAME)
   }
 
@@ -51,6 +53,16 @@ export class SecretValues {
     return this.#prefilter.mayMatch(scratch, 0, written)
   }
 
+  /** The rules that may match a text: those that have a keyword in it, and those without usable keywords. */
+  rulesFor(text: string): readonly RedactionRule[] {
+    const long = text.length * UTF8_PER_UNIT > scratch.length ? encoder.encode(text) : undefined
+    const end = long?.length ?? encoder.encodeInto(text, scratch).written
+    const { numbered, always } = (this.#ruleTable ??= new RuleTable(this.rules))
+    const found = this.#prefilter.rulesIn(long ?? scratch, 0, end)
+    if (found.size === 0) return always
+    return [...always, ...[...found].flatMap((number) => numbered.get(number) ?? [])]
+  }
+
   placeholderFor(value: string): string {
     return this.#placeholders.forValue(value)
   }
@@ -62,6 +74,11 @@ export class SecretValues {
   /** Returns true for values that the project allows, and for placeholders. */
   isExempt(value: string): boolean {
     if (this.rules.allow.some((allowed) => allowed.test(value))) return true
+    return this.isPlaceholder(value)
+  }
+
+  /** Returns true for a placeholder of this key, if the texts can contain any. */
+  isPlaceholder(value: string): boolean {
     return this.#source !== 'fresh' && this.#placeholders.isPlaceholder(value, this.#source === 'again')
   }
 
@@ -79,17 +96,39 @@ export class SecretValues {
   }
 
   /** Adds a rule that is not on by default. The default rules are in the generated image. */
-  #addRule(rule: RedactionRule): void {
+  #addRule(rule: RedactionRule, number: number): void {
     if (rule.keywords.length === 0) return this.#prefilter.acceptAll()
-    for (const text of rule.keywords) this.#addKeyword(text, patternKindOf(rule))
+    for (const text of rule.keywords) this.#addKeyword(text, patternKindOf(rule), number)
   }
 
-  #addKeyword(text: string, kind: PatternKind): void {
+  #addKeyword(text: string, kind: PatternKind, rule = 0): void {
     const bytes = toByteString(text)
-    this.#prefilter.add(bytes, kind)
+    this.#prefilter.add(bytes, kind, rule)
     if (text.length > 2) for (const form of base64Forms(bytes)) this.#prefilter.add(form, EXACT)
   }
 }
+
+/** The rules that are on, by the numbers that they have in the prefilter. */
+class RuleTable {
+  readonly numbered: ReadonlyMap<number, RedactionRule>
+  /** Rules without a keyword that the prefilter can find. */
+  readonly always: readonly RedactionRule[]
+
+  constructor({ rules, added }: RedactionRuleSet) {
+    const isOn = new Set(rules)
+    const all = [
+      ...defaultRules().map((rule, index) => [index + 1, rule] as const),
+      ...added.map((rule, index) => [FIRST_ADDED_RULE + index, rule] as const),
+    ]
+    this.numbered = new Map(all.filter(([, rule]) => isOn.has(rule)))
+    this.always = rules.filter(
+      ({ keywords }) => keywords.length === 0 || keywords.some((text) => text.length < 3),
+    )
+  }
+}
+
+/** The default rules have the numbers before. */
+const FIRST_ADDED_RULE = 10_000
 
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)

@@ -1,9 +1,19 @@
 /** Returns true for long values with digits and high entropy. */
 export function looksRandom(value: string): boolean {
-  if (value.length < 10 || /\s/.test(value) || !/\d/.test(value)) return false
+  if (/\s/.test(value)) return hasRandomWord(value)
+  if (value.length < 10 || !/\d/.test(value)) return false
   if (/^\d+$/.test(value)) return value.length >= 16
   return /[A-Za-z]/.test(value) && entropyOf(value) >= MIN_ENTROPY && !isOrdinaryValue(value)
 }
+
+/** A scheme and a value, such as `FlyV1 fm2_…`. A sentence has more words. */
+function hasRandomWord(value: string): boolean {
+  const words = value.length < MAX_PHRASE_LENGTH ? value.trim().split(/\s+/) : []
+  return words.length <= 3 && words.some((word) => word.length >= MIN_RANDOM_WORD && looksRandom(word))
+}
+
+const MAX_PHRASE_LENGTH = 2000
+const MIN_RANDOM_WORD = 16
 
 /** Returns true if a secret cannot be confused with an ordinary word. */
 export function isDistinctive(value: string): boolean {
@@ -19,17 +29,24 @@ export function isPlausibleSecret(value: string): boolean {
 
 /** Returns true for texts that are written in place of a secret. */
 export function isDummyValue(value: string): boolean {
-  return value.length < 2 || DUMMY_VALUE.test(value)
+  return (
+    value.length < 2 || DUMMY_VALUE.test(value) || (value.length < MAX_EXAMPLE_LENGTH && TEMPLATE.test(value))
+  )
 }
 
 const MIN_ENTROPY = 2.8
+/** Source code that inserts a value, values that are cut off, patterns, versions and relative paths: `${token}`, `sk-...`, `^1.0.0`. */
+const TEMPLATE =
+  /\$\{[^}]*\}|\{\{[^}]*\}\}|^\{\w+\}$|<[\w -]+>$|^%[sdv@]$|(?:\.{3}|…)$|\[[^\]]+\][+*]|^[~^<>=v]*\d+(?:\.\d+){2,}(?:[-+][\w.]+)?$|^[~^]\d+(?:\.\d+)*$|^\.{1,2}\//
 
 const DUMMY_VALUE =
-  /^(<.*>|\$\{.*\}|\{\{.*\}\}|\$[A-Z_]+|%[A-Z_]+%|\*+|x+|\.+|-+|null|none|undefined|true|false|yes|no|on|off|string|number|object|boolean|password|passwd|passphrase|secret|token|access_?token|refresh_?token|id_?token|api_?key|key|change_?me|example|sample|dummy|redacted|\[redacted\]|hidden|optional|required|your[-_ ].*|bearer|basic|oauth2?|test|admin|root|user|default)$/i
+  /^(<.*>|\$\{.*\}|\{\{.*\}\}|\$[A-Z_]+|%[A-Z_]+%|\*+|x+|\.+|-+|null|none|undefined|true|false|yes|no|on|off|string|number|object|boolean|password|passwd|passphrase|secret|token|access_?token|refresh_?token|id_?token|api_?key|key|cookie|change_?me|example|sample|dummy|redacted|\[redacted\]|hidden|optional|required|your[-_ ].*|(?:insert|enter|paste|put|replace|set)[-_ ].*|.*[-_ ]here|bearer|basic|oauth2?|test|admin|root|user|default)$/i
 
 /** Times, URLs, paths and versions are long and have digits, but are not secrets. */
 function isOrdinaryValue(value: string): boolean {
-  return /^\d{4}-\d\d-\d\dT|^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+/.test(value)
+  return /^\d{4}-\d\d-\d\dT|^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+([-+][\w.-]{1,32})?$/.test(
+    value,
+  )
 }
 
 function looksMixed(value: string): boolean {
@@ -80,9 +97,20 @@ const EXAMPLE_SYNTAX = /^(?:0?1234567890?|[<[{(`$%*.…-].*|[A-Z][A-Z_-]*|(.)\1*
 const EXAMPLE_WORD =
   /^(?:my|your|the|some|a|new|old|test|example|sample|dummy|fake|user|admin|root|default)?[-_.]?(?:db|user|admin|root)?[-_.]?(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|key|api[-_]?key|value|string|text|credentials?)s?\d{0,3}$|change[-_]?(?:me|it|this)|^(?:string|number|boolean|integer|object|array|required|optional|undefined|description|authentication|protected|encrypted|incorrect|username|database|localhost|connection|generated|provided|specified)$/i
 
+/** Returns true for a token that a text shows as an example: `ghp_xxxx`, `sk-ant-your-api-key-here`. */
+export function isPlaceholderText(token: string): boolean {
+  return token.length <= MAX_EXAMPLE_LENGTH && EXAMPLE_TOKEN.test(token)
+}
+
+/** Longer tokens are real. The limit also bounds the time of the pattern. */
+const MAX_EXAMPLE_LENGTH = 200
+
+const EXAMPLE_TOKEN =
+  /(?:[xX]{6,}|\*{4,}|\.{3,}|_{6,}|-{6,})$|^[\w.-]*?[-_](?:your|my|example|placeholder|insert|replace|paste)[-_](?:[A-Za-z]+[-_])*[A-Za-z]+$|EXAMPLE(?:KEY)?$/i
+
 /** Returns true for a file, a URL, a version, a date or source code. */
 function isOrdinaryWord(value: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}[/\\]|^~\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+$|^\d{4}-\d\d-\d\d|\w\(|\.\w+\.|^\w+\.(?:\w{1,5})$|^[a-z]+[A-Z][a-zA-Z]*$/.test(
+  return /^[a-z][a-z0-9+.-]*:\/\/|^\.{0,2}[/\\]|^~\/|^[A-Za-z]:\\|^v?\d+(\.\d+)+$|^\d{4}-\d\d-\d\d|\w\(|\.\w+\.|^\w+\.(?:\w{1,5})$|^[a-z]+[A-Z][a-zA-Z]*$|^(?:[A-Z]{1,4}[a-z]{2,})+(?:\$\d)?$|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$]+)+$|\w\[\d+\]\./.test(
     value,
   )
 }

@@ -1,3 +1,4 @@
+import { NAMED_ENTITIES } from './prefilter/prefilter.ts'
 import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 
 /** A text, or a part of it, in decoded form. Edits of the decoded form can be converted to edits of the source. */
@@ -15,7 +16,18 @@ export function jsonUnescapedView(text: string): DecodedView | undefined {
 /** Resolves percent-encoding. Returns `undefined` if there is none. */
 export function percentDecodedView(text: string): DecodedView | undefined {
   if (!text.includes('%')) return undefined
-  return decodeView(text, /(?:%[0-9A-Fa-f]{2})+/g, decodePercent, encodeURIComponent)
+  return decodeView(text, /%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+/g, decodePercent, encodeURIComponent)
+}
+
+/** Resolves the entities of HTML. Returns `undefined` if there are none. */
+export function htmlDecodedView(text: string): DecodedView | undefined {
+  if (!text.includes('&')) return undefined
+  return decodeView(
+    text,
+    /&(?:#\d{1,3}|#[xX][0-9A-Fa-f]{1,2}|quot|apos|amp|lt|gt);/g,
+    decodeEntity,
+    encodeEntities,
+  )
 }
 
 /** Decodes the parts of a text that could be base64. Up to three characters before the base64 may look as if they belonged to it. */
@@ -23,11 +35,18 @@ export function* base64Views(
   text: string,
   isWorthIt: (bytes: Uint8Array) => boolean,
 ): Generator<DecodedView> {
-  for (const { 0: block, index } of text.includes('\n') ? text.matchAll(BASE64_BLOCK) : []) {
-    const bytes = fromBase64(withoutPadding(block.replaceAll(/[\r\n]+/g, '')))
-    if (isWorthIt(bytes)) yield blockView(block, index, bytes)
-  }
+  const blocks = (text.includes('\n') ? [...text.matchAll(BASE64_BLOCK)] : []).flatMap(
+    ({ 0: block, index }) => {
+      const bytes = fromBase64(withoutPadding(block.replaceAll(/[\r\n]+/g, '')))
+      return isWorthIt(bytes) ? [{ block, index, bytes }] : []
+    },
+  )
+  for (const { block, index, bytes } of blocks) yield blockView(block, index, bytes)
+  // The lines of such a block are not searched one by one, because a line can have a part of a secret.
+  const texts = blocks.filter(({ bytes }) => decodeUtf8OrUndefined(bytes) !== undefined)
   for (const { 0: run, index } of text.matchAll(BASE64_RUN)) {
+    while (texts.length > 0 && texts[0]!.index + texts[0]!.block.length <= index) texts.shift()
+    if (texts.length > 0 && texts[0]!.index <= index) continue
     for (let skip = 0; skip < 4; skip++) {
       const bytes = fromBase64(withoutPadding(run.slice(skip)))
       if (!isWorthIt(bytes)) continue
@@ -38,7 +57,7 @@ export function* base64Views(
 }
 
 /** Lines of equal length, as in mail. */
-const BASE64_BLOCK = /(?:[A-Za-z0-9+/_-]{40,80}\r?\n)+[A-Za-z0-9+/_-]{1,80}={0,2}/g
+const BASE64_BLOCK = /(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{40,80}\r?\n)+[A-Za-z0-9+/_-]{1,80}={0,2}/g
 const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g
 
 function base64View(run: string, index: number, skip: number, bytes: Uint8Array): DecodedView {
@@ -138,6 +157,17 @@ function escapeJsonText(plain: string): string {
   return JSON.stringify(plain).slice(1, -1)
 }
 
+function decodeEntity(found: string): string {
+  const entity = found.slice(1, -1).toLowerCase()
+  if (!entity.startsWith('#')) return NAMED_ENTITIES[entity] ?? found
+  const code = entity[1] === 'x' ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1))
+  return String.fromCharCode(code)
+}
+
+function encodeEntities(plain: string): string {
+  return plain.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+}
+
 function decodePercent(found: string): string {
   try {
     return decodeURIComponent(found)
@@ -212,13 +242,16 @@ function valueAt(text: string, at: number): number {
   return at < text.length ? VALUES[text.charCodeAt(at)]! : 0
 }
 
-/** The base64 of these bytes within a longer text: one form for each of the three alignments. */
+/** The base64 of these bytes within a longer text, for each of the three alignments. */
 export function base64Forms(bytes: string): readonly string[] {
-  return [0, 1, 2].flatMap((offset) => {
-    const whole = btoa('\0'.repeat(offset) + bytes)
-    // The first and the last character also depend on the neighbouring bytes.
-    const first = Math.ceil((offset * 8) / 6)
-    const sure = whole.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))
-    return /[+/]/.test(sure) ? [sure, sure.replaceAll('+', '-').replaceAll('/', '_')] : [sure]
-  })
+  return [0, 1, 2].flatMap((offset) => base64FormsAt(bytes, offset))
+}
+
+/** The base64 of these bytes, in both alphabets, if so many bytes precede them in their group of three. */
+export function base64FormsAt(bytes: string, offset: number): readonly string[] {
+  const whole = btoa('\0'.repeat(offset) + bytes)
+  // The first and the last character also depend on the neighbouring bytes.
+  const first = Math.ceil((offset * 8) / 6)
+  const sure = whole.slice(first, Math.floor(((offset + bytes.length) * 8) / 6))
+  return /[+/]/.test(sure) ? [sure, sure.replaceAll('+', '-').replaceAll('/', '_')] : [sure]
 }

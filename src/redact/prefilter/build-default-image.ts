@@ -1,8 +1,9 @@
 import { hashText } from '../../json/hash.ts'
-import { base64Forms } from '../views.ts'
-import { toByteString, PrefilterTables, type PrefilterImage } from './prefilter.ts'
+import { base64FormsAt } from '../views.ts'
+import { toByteString, type PatternKind, PrefilterTables, type PrefilterImage } from './prefilter.ts'
 import {
   ANY_CASE,
+  BASE64,
   EXACT,
   FLAG_ENDING,
   ESCAPED_LETTER,
@@ -12,14 +13,19 @@ import {
   patternKindOf,
 } from './pattern-kinds.ts'
 import { defaultRules } from '../rules/index.ts'
+import type { RedactionRule } from '../rules/rule.ts'
+import { exampleOf } from '../rules/token-shape.ts'
 import { FLAG_ENDINGS, NAME_ENDINGS, NAME_KEYWORDS } from '../secret-names.ts'
 
 /** The prefilter's tables for the default rules. `npm run patterns` writes them to `default-image.ts`. */
 export function buildDefaultImage(): PrefilterImage {
   const tables = new PrefilterTables()
-  for (const form of base64Keywords()) tables.add(form, EXACT)
-  for (const rule of defaultRules())
-    for (const text of rule.keywords) tables.add(toByteString(text), patternKindOf(rule))
+  const forms = base64Keywords().map(
+    ([form, kind]) => [`${form} ${PATTERN_KINDS.indexOf(kind)}`, { form, kind }] as const,
+  )
+  for (const { form, kind } of new Map(forms).values()) tables.add(form, kind)
+  for (const [index, rule] of defaultRules().entries())
+    for (const text of rule.keywords) tables.add(toByteString(text), patternKindOf(rule), index + 1)
   for (const text of NAME_KEYWORDS) tables.add(text, NAME)
   for (const text of NAME_ENDINGS) tables.add(text, NAME_ENDING)
   for (const text of FLAG_ENDINGS) tables.add(text, FLAG_ENDING)
@@ -35,6 +41,8 @@ export function buildDefaultImage(): PrefilterImage {
 export function digestDefaultRules(): string {
   const rules = defaultRules().map((rule) => ({
     ...rule,
+    service: undefined,
+    shapes: undefined,
     pattern: String(rule.pattern),
     isSecret: 'isSecret' in rule,
   }))
@@ -45,12 +53,67 @@ export function digestDefaultRules(): string {
 }
 
 /** The keywords as they appear inside of base64, if they are long enough to be recognised there. */
-function base64Keywords(): readonly string[] {
-  const keywords = [...defaultRules().flatMap((rule) => rule.keywords), ...NAME_KEYWORDS]
-  return [...new Set(keywords.filter((text) => text.length > 2).flatMap(base64Forms))]
+function base64Keywords(): readonly (readonly [string, PatternKind])[] {
+  const ofRules = defaultRules().flatMap((rule) =>
+    rule.keywords.map((text) => ({
+      text,
+      isShort: text.length <= LONGEST_SHORT_KEYWORD && !isAtEnd(text, rule),
+    })),
+  )
+  const ofNames = NAME_KEYWORDS.map((text) => ({ text, isShort: false }))
+  return [...ofRules, ...ofNames].flatMap((keyword) =>
+    [0, 1, 2].flatMap((offset) => base64PatternsAt(keyword, offset)),
+  )
 }
+
+/** Returns true if a secret can end shortly after the keyword. */
+function isAtEnd(keyword: string, { shapes = [] }: RedactionRule): boolean {
+  const rests = shapes.map((shape) => shape.split(keyword)[1] ?? '{9a}')
+  return rests.some((rest) => exampleOf(rest, () => 0).length < SHORTEST_REST)
+}
+
+const SHORTEST_REST = 9
+
+/** The forms of a keyword if so many bytes precede it. A short form also appears in pictures, so the text after it counts, too. */
+function base64PatternsAt(
+  { text, isShort }: { readonly text: string; readonly isShort: boolean },
+  offset: number,
+): readonly (readonly [string, PatternKind])[] {
+  const first = Math.ceil((offset * 8) / 6)
+  const sure = Math.floor(((offset + text.length) * 8) / 6)
+  const end = Math.max(sure, first + LEAST_BASE64)
+  // The next character is one of a few, because the text goes on with a printable one.
+  const texts = end === sure ? [text] : NEXT_CHARACTERS.map((next) => text + next)
+  const forms = texts.flatMap((each) => base64FormsAt(each, offset).map((form) => form.slice(0, end - first)))
+  const kind = isShort ? BASE64[(4 - (end % 4)) % 4]! : EXACT
+  return [...new Set(forms)].map((form) => [form, kind] as const)
+}
+
+/** Patterns of at least four bytes are much faster to search for. */
+const LEAST_BASE64 = 4
+/** One character of each row of ASCII. */
+const NEXT_CHARACTERS = [...' 0@P`p']
+const LONGEST_SHORT_KEYWORD = 5
 
 // Go escapes `&` in JSON, and HTML escapes it as an entity.
 const PARAMETER_KEYWORDS = ['?', '&', 'u0026', 'amp;'].flatMap((mark) =>
-  ['code=', 'state=', 'key=', 'sig='].map((name) => mark + name),
+  [
+    'code=',
+    'state=',
+    'key=',
+    'sig=',
+    'sid=',
+    'jwt=',
+    'pwd=',
+    'pass=',
+    'pin=',
+    'otp=',
+    'sas=',
+    'ticket=',
+    'hmac=',
+    'nonce=',
+    'session',
+  ]
+    .concat(['bearer', 'saml'])
+    .map((name) => mark + name),
 )

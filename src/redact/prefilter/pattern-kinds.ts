@@ -121,13 +121,56 @@ const isUserinfo: ByteTest = (bytes, at, end) => {
   return false
 }
 
-/** A long run of letters and digits. */
-const isLongWord: ByteTest = (bytes, at, end) => {
-  const last = at + LONG_WORD
-  if (last > end) return false
-  for (let next = at; next < last; next++) if (!isLetterOrDigit(bytes[next]!)) return false
-  return true
+/** At least this many of these bytes. */
+function runOf(length: number, isPart: (byte: number) => boolean): ByteTest {
+  return (bytes, at, end) => {
+    if (at + length > end) return false
+    for (let next = at; next < at + length; next++) if (!isPart(bytes[next]!)) return false
+    return true
+  }
 }
+
+const isFirstPartOfUuid: ByteTest = (bytes, at, end) => isEightHex(bytes, at, end) && bytes[at + 8] === DASH
+
+/** The rest of a word, and a dot after it. */
+const isDottedWord: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_DOTTED_WORD)
+  let next = at
+  while (next < last && isTokenByte(bytes[next]!)) next++
+  return bytes[next] === DOT && next - at >= SHORTEST_DOTTED_WORD
+}
+
+/**
+ * The text after a keyword in base64, for keywords that are so short that they appear in any picture: what follows is printable.
+ * `skip` is the number of characters up to the next group of four.
+ */
+function printableBase64(skip: number): ByteTest {
+  return (bytes, at, end) => {
+    for (let group = at + skip; group < at + skip + 2 * BASE64_GROUP; group += BASE64_GROUP) {
+      if (group + BASE64_GROUP > end) return true
+      let bits = 0
+      for (let next = group; next < group + BASE64_GROUP; next++) {
+        const value = BASE64_VALUES[bytes[next]!]!
+        if (value === NOT_BASE64) return BASE64_BREAKS.includes(bytes[next]!)
+        bits = (bits << 6) | value
+      }
+      if (!isPrintable(bits >> 16) || !isPrintable((bits >> 8) & 255) || !isPrintable(bits & 255))
+        return false
+    }
+    return true
+  }
+}
+
+function isPrintable(byte: number): boolean {
+  return (byte >= SPACE && byte < 0x7f) || byte === NEWLINE || byte === CARRIAGE_RETURN || byte === TAB
+}
+
+/** A character of the word that the keyword would be part of. The last character of an escape is not part of it. */
+const isInsideWord: ByteTest = (bytes, at) =>
+  isTokenByte(bytes[at - 1] ?? 0) &&
+  bytes[at - 2] !== BACKSLASH &&
+  bytes[at - 3] !== PERCENT &&
+  !(bytes[at - 5] === LETTER_U && bytes[at - 6] === BACKSLASH)
 
 /** The hex digits of a letter, a digit or a dash. These need no escape, so an escaped one may hide a keyword. */
 const isEscapedLetter: ByteTest = (bytes, at) => {
@@ -145,14 +188,23 @@ const isCursorWordBefore: ByteTest = (bytes, at) =>
     word.every((byte, index) => ((bytes[at - word.length + index] ?? 0) | 0x20) === byte),
   )
 
+/** So many characters before the keyword that it cannot be the beginning of a token. */
+const isInsideLongWord: ByteTest = (bytes, at) => {
+  for (let before = 1; before <= 8; before++) if (!isWordByte(bytes[at - before] ?? 0)) return false
+  return bytes[at - 2] !== BACKSLASH
+}
+
+const WORD_TESTS = { word: isInsideWord, 'long-word': isInsideLongWord }
+
+const encoder = new TextEncoder()
 const LONGEST_REST = 24
 const LONGEST_NAME = 64
 const LONGEST_WORD = 64
 /** Longest tag, and longest content of an element. Both must fit into one chunk of `record/stdio/chunk-prefilter.ts`. */
 const LONGEST_ELEMENT = 200
-const [NEWLINE, SPACE, COMMA, DASH, SLASH, COLON] = [0x0a, 0x20, 0x2c, 0x2d, 0x2f, 0x3a]
+const [TAB, NEWLINE, CARRIAGE_RETURN, SPACE, PERCENT] = [0x09, 0x0a, 0x0d, 0x20, 0x25]
+const [PLUS, COMMA, DASH, DOT, SLASH, COLON, LETTER_U] = [0x2b, 0x2c, 0x2d, 0x2e, 0x2f, 0x3a, 0x75]
 const [LESS, EQUALS, GREATER, AT, BACKSLASH] = [0x3c, 0x3d, 0x3e, 0x40, 0x5c]
-const encoder = new TextEncoder()
 const QUOTES = encoder.encode(`"'\``)
 const VALUE = encoder.encode('value')
 const VALUE_GIVEN = encoder.encode('value=')
@@ -162,7 +214,17 @@ const ESCAPED_TAG = ['u003e', 'u003c'].map((code) => encoder.encode(code))
 const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')
 const LONGEST_LINE = 320
-const LONG_WORD = 24
+const [SHORTEST_DOTTED_WORD, LONGEST_DOTTED_WORD] = [12, 40]
+const BASE64_GROUP = 4
+const NOT_BASE64 = 255
+/** Padding, and what separates the lines of base64. */
+const BASE64_BREAKS = encoder.encode('=\\\r\n')
+const BASE64_VALUES = new Uint8Array(256).fill(NOT_BASE64)
+for (const alphabet of ['+/', '-_'])
+  for (const [value, char] of [
+    ...`ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`,
+  ].entries())
+    BASE64_VALUES[char.charCodeAt(0)] = value
 const LONGEST_USERINFO = 250
 const OPTIONS = encoder.encode('uUpPaw-')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
@@ -172,6 +234,19 @@ const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'
 
 function isNameByte(byte: number): boolean {
   return isLetterOrDigit(byte) || byte === 0x5f || byte === 0x2d || byte === 0x2e
+}
+
+function isTokenByte(byte: number): boolean {
+  return isLetterOrDigit(byte) || byte === 0x5f || byte === DASH
+}
+
+function isWordByte(byte: number): boolean {
+  return isLetterOrDigit(byte) || byte === PLUS
+}
+
+function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (letter >= 0x61 && letter <= 0x66) || (byte >= 0x30 && byte <= 0x39)
 }
 
 function isLetterOrDigit(byte: number): boolean {
@@ -190,11 +265,35 @@ export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isValueNe
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
 
+/** Kinds of keywords in base64, by the number of characters up to the next group of four. */
+export const BASE64: readonly PatternKind[] = [0, 1, 2, 3].map((skip) => ({
+  isAnyCase: false,
+  followedBy: printableBase64(skip),
+}))
+
+const isEightHex = runOf(8, isHexDigit)
+
 /** The texts that a rule can require after its keyword. */
-export type KeywordContext = 'long-word' | 'userinfo' | 'password-like' | 'password-option'
+export type KeywordContext =
+  | 'letters-digits'
+  | 'long-word'
+  | 'long-token'
+  | 'dotted-word'
+  | 'hex'
+  | 'digits'
+  | 'uuid'
+  | 'userinfo'
+  | 'password-like'
+  | 'password-option'
 
 const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {
-  'long-word': isLongWord,
+  'letters-digits': runOf(12, isLetterOrDigit),
+  'long-word': runOf(24, isLetterOrDigit),
+  'long-token': runOf(20, isTokenByte),
+  'dotted-word': isDottedWord,
+  hex: runOf(24, isHexDigit),
+  digits: runOf(10, (byte) => byte >= 0x30 && byte <= 0x39),
+  uuid: isFirstPartOfUuid,
   userinfo: isUserinfo,
   'password-like': isPasswordLikeAt,
   'password-option': isPasswordOptionNear,
@@ -208,8 +307,15 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   NAME_ENDING,
   FLAG_ENDING,
   ESCAPED_LETTER,
+  ...BASE64,
   ...[false, true].flatMap((isAnyCase) =>
-    Object.values(CONTEXT_TESTS).map((followedBy) => ({ isAnyCase, followedBy })),
+    [undefined, ...Object.values(CONTEXT_TESTS)].flatMap((followedBy) =>
+      [undefined, isInsideWord, isInsideLongWord].map((notPrecededBy) => ({
+        isAnyCase,
+        followedBy,
+        notPrecededBy,
+      })),
+    ),
   ),
 ]
 
@@ -217,7 +323,12 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
 export function patternKindOf(rule: {
   readonly pattern: RegExp
   readonly followedBy?: KeywordContext
+  readonly notInside?: 'word' | 'long-word'
 }): PatternKind {
-  const { pattern, followedBy } = rule
-  return { isAnyCase: pattern.ignoreCase, followedBy: followedBy && CONTEXT_TESTS[followedBy] }
+  const { pattern, followedBy, notInside } = rule
+  return {
+    isAnyCase: pattern.ignoreCase,
+    followedBy: followedBy && CONTEXT_TESTS[followedBy],
+    notPrecededBy: notInside && WORD_TESTS[notInside],
+  }
 }

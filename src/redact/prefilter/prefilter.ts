@@ -23,16 +23,50 @@ export class SecretPrefilter {
     this.#acceptsAll = true
   }
 
-  /** The pattern has one character per byte; see `toByteString`. */
-  add(pattern: string, kind: PatternKind): void {
+  /** The pattern has one character per byte; see `toByteString`. `rule` is the number of the rule that it belongs to, if any. */
+  add(pattern: string, kind: PatternKind, rule = 0): void {
     if (pattern.length === 1) this.#singleBytes.push(pattern.charCodeAt(0))
-    else if (pattern.length < LEAST_BYTES || !this.#tables.add(pattern, kind)) this.acceptAll()
+    else if (pattern.length < LEAST_BYTES || !this.#tables.add(pattern, kind, rule)) this.acceptAll()
+  }
+
+  /** The numbers of the rules that have a pattern in the bytes. */
+  rulesIn(bytes: Uint8Array, start = 0, end: number = bytes.length): ReadonlySet<number> {
+    const found = new Set<number>()
+    const within = { start, end }
+    for (let at = start; at + LEAST_BYTES <= end; at++) {
+      const kinds = this.#followers[pairOf(bytes[at]!, bytes[at + 1]!)]!
+      if (((kinds >> (bytes[at + 2]! & BYTE_KINDS)) & 1) === 0) continue
+      const three = hashOfThreeBytes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
+      this.#addRulesAt(found, three, bytes, at, within)
+      if (at + LEAST_BYTES < end)
+        this.#addRulesAt(found, hashWith(three, bytes[at + LEAST_BYTES]!), bytes, at, within)
+    }
+    return found
+  }
+
+  #addRulesAt(found: Set<number>, hash: number, bytes: Uint8Array, at: number, within: ScanRange): void {
+    for (let which = this.#firstEntries[hash]!; which > 0;) {
+      const entry = this.#entries[which - 1] ?? this.#tables.entry(which)
+      if (entry.rule > 0 && !found.has(entry.rule) && entryMatchesAt(entry, bytes, at, within))
+        found.add(entry.rule)
+      which = entry.next
+    }
   }
 
   /** Returns true if the bytes must be searched with the rules. */
   mayMatch(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
     if (this.#acceptsAll) return true
     if (end - start < LEAST_BYTES) return false
+    if (this.#mayMatchAsWritten(bytes, start, end)) return true
+    let decoded = decodeEscapes(bytes, start, end)
+    for (let depth = 0; decoded !== undefined && depth < MAX_ESCAPE_DEPTH; depth++) {
+      if (this.#mayMatchAsWritten(decoded, 0, decoded.length)) return true
+      decoded = decodeEscapes(decoded, 0, decoded.length)
+    }
+    return false
+  }
+
+  #mayMatchAsWritten(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#scan(bytes, start, end)) return true
     return (
       this.#singleBytes.length > 0 &&
@@ -111,19 +145,77 @@ export class SecretPrefilter {
   }
 }
 
+/** Resolves percent-encoding and the entities of HTML. Returns `undefined` if there are none. */
+function decodeEscapes(bytes: Uint8Array, start: number, end: number): Uint8Array | undefined {
+  const text = bytes.subarray(start, end)
+  const first = Math.min(firstEscape(text, PERCENT), firstEscape(text, AMPERSAND))
+  if (first === Infinity) return undefined
+  const decoded = new Uint8Array(text.length)
+  decoded.set(text.subarray(0, first))
+  let length = first
+  for (let at = first; at < text.length; length++) {
+    const byte = text[at]!
+    const width = byte === PERCENT || byte === AMPERSAND ? escapeWidth(text, at) : 1
+    decoded[length] = width === 1 ? byte : escapedByte(text, at, width)
+    at += width
+  }
+  return decoded.subarray(0, length)
+}
+
+/** Index of the first escape that begins with this byte, or Infinity. */
+function firstEscape(bytes: Uint8Array, mark: number): number {
+  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1))
+    if (escapeWidth(bytes, at) > 1) return at
+  return Infinity
+}
+
+/** Number of bytes of the escape at an index; 1 if there is none. */
+function escapeWidth(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === PERCENT) return hexValue(bytes[at + 1]) >= 0 && hexValue(bytes[at + 2]) >= 0 ? 3 : 1
+  const width = bytes.subarray(at, at + LONGEST_ENTITY).indexOf(SEMICOLON) + 1
+  return width > 0 && escapedByte(bytes, at, width) > 0 ? width : 1
+}
+
+/** The byte that an escape stands for; 0 if it is not an escape. */
+function escapedByte(bytes: Uint8Array, at: number, width: number): number {
+  if (bytes[at] === PERCENT) return hexValue(bytes[at + 1]) * 16 + hexValue(bytes[at + 2])
+  const entity = String.fromCharCode(...bytes.subarray(at + 1, at + width - 1)).toLowerCase()
+  const code = entity.startsWith('#x') ? Number.parseInt(entity.slice(2), 16) : Number(entity.slice(1))
+  return entity.startsWith('#') ? code : (NAMED_ENTITIES[entity]?.charCodeAt(0) ?? 0)
+}
+
+function hexValue(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | CASE_BIT
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}
+
+const [PERCENT, AMPERSAND, SEMICOLON] = [0x25, 0x26, 0x3b]
+const LONGEST_ENTITY = 7
+/** The entities that HTML needs. */
+export const NAMED_ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+}
+/** A value can be escaped more than once, for example if a URL is part of a parameter of a URL. */
+const MAX_ESCAPE_DEPTH = 3
+
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 const WORD = 4
 
-/** Filled tables in the form of a source file. */
+/** Filled tables in the form of a source file. Numbers are packed into texts, which a program reads much faster than lists. */
 export interface PrefilterImage {
   /** One line per pattern. */
   readonly patterns: string
-  /** For each pattern: the offset of its rarest bytes, the index of its kind, and the next entry with the same hash. */
-  readonly entries: readonly number[]
+  /** For each pattern: the offset of its rarest bytes, the index of its kind, the next entry with the same hash, and its rule. */
+  readonly entries: string
   /** Pairs of bytes, each with the classes of bytes that can follow it. */
-  readonly followers: readonly number[]
+  readonly followers: string
   /** Hashes, each with the first entry that has it. */
-  readonly firstEntries: readonly number[]
+  readonly firstEntries: string
 }
 
 /** Length of the shortest pattern that can be found. */
@@ -141,15 +233,17 @@ export class PrefilterTables {
   readonly entries: (PatternEntry | undefined)[] = []
   readonly #kinds: readonly PatternKind[]
   readonly #image: PrefilterImage | undefined
+  readonly #numbers: Uint16Array
   #patterns: readonly string[] | undefined
 
   constructor(image?: PrefilterImage, kinds: readonly PatternKind[] = []) {
     this.#image = image
     this.#kinds = kinds
+    this.#numbers = unpackNumbers(image?.entries ?? '')
     if (image === undefined) return
-    fillSparse(this.followers, image.followers)
-    fillSparse(this.firstEntries, image.firstEntries)
-    this.entries.length = image.entries.length / NUMBERS_PER_ENTRY
+    fillSparse(this.followers, unpackNumbers(image.followers))
+    fillSparse(this.firstEntries, unpackNumbers(image.firstEntries))
+    this.entries.length = this.#numbers.length / NUMBERS_PER_ENTRY
   }
 
   /** Returns an entry, counted from 1. */
@@ -158,7 +252,7 @@ export class PrefilterTables {
   }
 
   /** Returns false if there is no room for the pattern. */
-  add(pattern: string, kind: PatternKind): boolean {
+  add(pattern: string, kind: PatternKind, rule = 0): boolean {
     const bytes = pattern.slice(0, COMPARED_BYTES)
     const width = Math.min(bytes.length, LEAST_BYTES + 1)
     const offset = rarestWindow(bytes, width)
@@ -172,11 +266,11 @@ export class PrefilterTables {
     const next = this.firstEntries[hash]!
     const chain = this.#chainFrom(next)
     const window = bytes.slice(offset, offset + width)
-    if (chain.length < MAX_CHAIN_LENGTH) this.entries.push({ bytes, offset, kind, next })
+    if (chain.length < MAX_CHAIN_LENGTH || rule > 0) this.entries.push({ bytes, offset, kind, next, rule })
     else if (chain.some((entry) => entry.bytes === window)) return true
     else if (chain.length === 2 * MAX_CHAIN_LENGTH) return false
     // One entry for the rarest bytes alone stands for all further patterns that have them.
-    else this.entries.push({ bytes: window, offset: 0, kind: { isAnyCase: true }, next })
+    else this.entries.push({ bytes: window, offset: 0, kind: { isAnyCase: true }, next, rule })
     this.firstEntries[hash] = this.entries.length
     return true
   }
@@ -197,17 +291,18 @@ export class PrefilterTables {
     const entries = this.entries.map((_, index) => this.entry(index + 1))
     return {
       patterns: entries.map(({ bytes }) => bytes).join('\n'),
-      entries: entries.flatMap(({ offset, kind, next }) => [offset, kindIndex(kind, kinds), next]),
-      followers: toSparse(this.followers),
-      firstEntries: toSparse(this.firstEntries),
+      entries: packNumbers(
+        entries.flatMap(({ offset, kind, next, rule }) => [offset, kindIndex(kind, kinds), next, rule]),
+      ),
+      followers: packNumbers(toSparse(this.followers)),
+      firstEntries: packNumbers(toSparse(this.firstEntries)),
     }
   }
 
   #entryFromImage(index: number): PatternEntry {
     this.#patterns ??= this.#image?.patterns.split('\n') ?? []
-    const [offset = 0, kind = 0, next = 0] =
-      this.#image?.entries.slice(index * NUMBERS_PER_ENTRY, (index + 1) * NUMBERS_PER_ENTRY) ?? []
-    return { bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next }
+    const [offset = 0, kind = 0, next = 0, rule = 0] = this.#numbers.subarray(index * NUMBERS_PER_ENTRY)
+    return { bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next, rule }
   }
 
   #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
@@ -221,7 +316,7 @@ export class PrefilterTables {
   }
 }
 
-const NUMBERS_PER_ENTRY = 3
+const NUMBERS_PER_ENTRY = 4
 const ANY_KIND = 0xffff
 const HASH_BITS = 16
 /** The largest number in a table. With more patterns every text passes. */
@@ -230,7 +325,19 @@ const MAX_CHAIN_LENGTH = 32
 const HASH_MASK = (1 << HASH_BITS) - 1
 const CASE_BIT = 0x20
 
-function fillSparse(table: Uint16Array, pairs: readonly number[]): void {
+function packNumbers(numbers: readonly number[]): string {
+  return btoa(numbers.map((number) => String.fromCharCode(number & 255, number >> 8)).join(''))
+}
+
+function unpackNumbers(packed: string): Uint16Array {
+  const bytes = atob(packed)
+  const numbers = new Uint16Array(bytes.length / 2)
+  for (let at = 0; at < numbers.length; at++)
+    numbers[at] = bytes.charCodeAt(2 * at) | (bytes.charCodeAt(2 * at + 1) << 8)
+  return numbers
+}
+
+function fillSparse(table: Uint16Array, pairs: Uint16Array): void {
   for (let at = 0; at < pairs.length; at += 2) table[pairs[at]!] = pairs[at + 1]!
 }
 
@@ -286,6 +393,8 @@ interface PatternEntry {
   readonly offset: number
   /** The next entry with the same hash, counted from 1; 0 if there is none. */
   readonly next: number
+  /** The number of the rule that the pattern belongs to; 0 if it belongs to none. */
+  readonly rule: number
 }
 
 /** The range that a pattern must not exceed. */

@@ -37,6 +37,7 @@ export const commandLineRules = (): readonly RedactionRule[] => [
   ...PASSWORD_OPTIONS.map(commandLineRule),
   {
     name: 'command-line',
+    service: 'passwords on command lines',
     keywords: ['in pass:', 'out pass:', '-pass pass:'],
     pattern: /-pass(?:in|out)? pass:(?<secret>[^\s"'`|;&\\]{4,200})/g,
     isSecret: (value) => !isExampleValue(value),
@@ -44,6 +45,7 @@ export const commandLineRules = (): readonly RedactionRule[] => [
   },
   {
     name: 'netrc',
+    service: 'passwords in `.netrc`',
     keywords: ['password '],
     followedBy: 'password-like',
     pattern: /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
@@ -56,6 +58,7 @@ function commandLineRule({ keywords, program, option }: PasswordOption): Redacti
   const secret = '(?<secret>[^\\s"\'`|;&<>\\\\]{4,200})'
   return {
     name: 'command-line',
+    service: 'passwords on command lines',
     keywords,
     followedBy: 'password-option',
     pattern: new RegExp(`(?<![\\w-])(?:${program})${BETWEEN}${option}${secret}`, 'g'),

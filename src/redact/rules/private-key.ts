@@ -3,6 +3,7 @@ import type { RedactionRule } from './rule.ts'
 export const privateKeyRules = (): readonly RedactionRule[] => [
   {
     name: 'private-key',
+    service: 'private keys (PEM, OpenSSH, PGP)',
     keywords: ['-----BEGIN'],
     pattern: PRIVATE_KEY,
     isSecret: (value) => FIRST_LINES.test(value),
@@ -11,8 +12,8 @@ export const privateKeyRules = (): readonly RedactionRule[] => [
 
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)/g
-// The BEGIN line alone is not a key.
-const FIRST_LINES = /^-----BEGIN [^-]*-----[\s\S]*?[A-Za-z0-9+/]{8}/
+// The BEGIN line alone is not a key. Headers and the signs of a list of lines can follow it.
+const FIRST_LINES = /^-----BEGIN [^-]*-----(?:\\+[nr]|[\s"',+]|[A-Z][\w-]*: [^\r\n\\]*)*[A-Za-z0-9+/=]{8}/
 
 /** Recognises a private key that arrives line by line: only its first and its last line say what is between them. */
 export class PrivateKeyLines {

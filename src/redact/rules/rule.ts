@@ -5,6 +5,10 @@ import type { KeywordContext } from '../prefilter/pattern-kinds.ts'
  */
 export interface RedactionRule {
   readonly name: string
+  /** What the documentation calls such secrets: the service that issues them, or their form. */
+  readonly service?: string
+  /** Examples of such secrets, in the notation of `tokenRule`. They are for the documentation and the tests. */
+  readonly shapes?: readonly string[]
   /**
    * A text is searched only if it contains one of these, in any case if the pattern ignores case. Keywords of three or more
    * characters are fastest. Without keywords every text is searched, which makes recording slower.
@@ -12,6 +16,8 @@ export interface RedactionRule {
   readonly keywords: readonly string[]
   /** The text that must follow the keyword, if the keyword alone is too common. */
   readonly followedBy?: KeywordContext
+  /** Set if the pattern does not match inside of a word, or of a long word such as the base64 of a picture. */
+  readonly notInside?: 'word' | 'long-word'
   /** The secret is the group `secret`, or the whole match if there is no such group. */
   readonly pattern: RegExp
   /** Rejects matches that are not secrets, if the pattern alone cannot decide. */

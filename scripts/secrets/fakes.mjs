@@ -1,0 +1,133 @@
+// Fake secrets of every kind that the default rules know, and the ways in which a text can contain one. The fakes are made at run
+// time from the shapes of the rules, so that no scanner takes this repository for a leak.
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { root } from '../run.mjs'
+
+/** Loads a module of the built program. */
+export const fromDist = (...path) => import(pathToFileURL(join(root, 'dist', ...path)).href)
+
+/** Returns a generator of numbers below its argument. Every run uses the same ones. */
+export async function picker(seed) {
+  const { seededRandom } = await fromDist('seeded-random.js')
+  const random = seededRandom(seed)
+  return (below) => Math.floor(random() * below)
+}
+
+/** Every kind of secret: `make` returns a new fake and the part of it that must not remain. */
+export async function secretKinds() {
+  const { defaultRules } = await fromDist('redact', 'rules', 'index.js')
+  const { exampleOf } = await fromDist('redact', 'rules', 'token-shape.js')
+  const ofRules = defaultRules().flatMap((rule) =>
+    (rule.shapes ?? []).map((shape) => ({
+      rule: rule.name,
+      name: `${rule.name} ${shape}`,
+      make: (pick) => fakeOf(rule, exampleOf(shape, pick)),
+    })),
+  )
+  return [
+    ...ofRules,
+    ...OTHER_KINDS.map((kind) => ({ ...kind, make: (pick) => kind.make((shape) => exampleOf(shape, pick)) })),
+  ]
+}
+
+function fakeOf({ name, pattern }, text) {
+  const match = new RegExp(pattern.source, pattern.flags.replace('g', '')).exec(text)
+  if (match === null) throw new Error(`the rule ${name} does not match its own example ${text}`)
+  return { text, secret: match.groups?.secret ?? match[0] }
+}
+
+/** Kinds that no shape describes. */
+const OTHER_KINDS = [
+  ['private-key', (fill) => pem('PRIVATE KEY', fill)],
+  ['private-key', (fill) => pem('RSA PRIVATE KEY', fill)],
+  ['private-key', (fill) => pem('OPENSSH PRIVATE KEY', fill)],
+  ['private-key', (fill) => pem('PGP PRIVATE KEY BLOCK', fill)],
+  ['url-password', (fill) => connection('postgres', fill)],
+  ['url-password', (fill) => connection('mongodb+srv', fill)],
+  ['url-password', (fill) => connection('redis', fill)],
+  ['url-password', (fill) => connection('amqp', fill)],
+  ['aws-secret-key', awsPair],
+].map(([rule, make], index) => ({ rule, name: `${rule} (${index + 1})`, make }))
+
+function pem(label, fill) {
+  const lines = [fill('{64b}'), fill('{64b}'), fill('{40b}')]
+  return {
+    text: [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n'),
+    secret: lines[1],
+  }
+}
+
+function connection(scheme, fill) {
+  const secret = fill('{5a}7{8a}')
+  return { text: `${scheme}://app:${secret}@db.example:5432/main`, secret }
+}
+
+function awsPair(fill) {
+  const secret = fill('aB3{37b}')
+  return { text: `${fill('AKIA{16u}')} secret ${secret}`, secret }
+}
+
+const escaped = (text) => JSON.stringify(text).slice(1, -1)
+const base64 = (text) => Buffer.from(text).toString('base64')
+const everyChar = (text, spell) => [...Buffer.from(text)].map(spell).join('')
+const hex = (byte) => byte.toString(16).padStart(2, '0')
+const percentEveryByte = (text) => everyChar(text, (byte) => `%${hex(byte).toUpperCase()}`)
+const unicodeEscapes = (text) => everyChar(text, (byte) => `\\u00${hex(byte)}`)
+
+/** The ways to write a value in a text. `spell` is the spelling of the secret alone, if it is not one of the usual ones. */
+export const WRAPPINGS = {
+  bare: { wrap: (value) => value },
+  sentence: { wrap: (value) => `Use ${value} for the next call, please.` },
+  'JSON in text': { wrap: (value) => `Result: ${JSON.stringify({ note: value, n: 1 })}` },
+  'JSON in JSON': { wrap: (value) => JSON.stringify({ inner: JSON.stringify({ deep: [value] }) }) },
+  'unicode escapes': { wrap: (value) => `{"note": "${unicodeEscapes(value)}"}`, spell: unicodeEscapes },
+  base64: { wrap: (value) => base64(`note: ${value}.`) },
+  'base64url, shifted': {
+    wrap: (value) => `data:text/plain;base64,${Buffer.from(`- ${value}\n`).toString('base64url')}`,
+  },
+  'base64 lines': {
+    wrap: (value) => base64(`some text before it: ${value}\nand after it`).replaceAll(/.{76}/g, '$&\n'),
+  },
+  'JSON key': { wrap: (value) => JSON.stringify({ [value]: true }) },
+  YAML: { wrap: (value) => `service:\n  entry: ${JSON.stringify(value)}\n  debug: false\n` },
+  dotenv: { wrap: (value) => `DEBUG=1\nENTRY=${value}\nPORT=80\n` },
+  'URL query': { wrap: (value) => `https://host.example/a?page=2&q=${encodeURIComponent(value)}&n=1` },
+  'URL path': { wrap: (value) => `https://host.example/v1/${encodeURIComponent(value)}/items` },
+  'percent-encoded': { wrap: (value) => `next=${encodeURIComponent(`/login?back=${value}`)}` },
+  'percent-encoded twice': {
+    wrap: (value) => `next=${encodeURIComponent(encodeURIComponent(`back=${value}`))}`,
+    spell: (value) => encodeURIComponent(encodeURIComponent(value)),
+  },
+  'every byte percent-encoded': { wrap: (value) => `q=${percentEveryByte(value)}`, spell: percentEveryByte },
+  header: { wrap: (value) => `GET / HTTP/1.1\r\nHost: h.example\r\nX-Note: ${value}\r\n\r\n` },
+  markdown: { wrap: (value) => `Run it:\n\n\`\`\`\n${value}\n\`\`\`\n\nor \`${value}\`.` },
+  HTML: { wrap: (value) => `<p class="x">${value}</p><a data-x="${value}">more</a>` },
+  'HTML entities': {
+    wrap: (value) => `<pre>{&quot;note&quot;: &quot;${everyChar(value, (byte) => `&#${byte};`)}&quot;}</pre>`,
+    spell: (value) => everyChar(value, (byte) => `&#${byte};`),
+  },
+  CSV: { wrap: (value) => `id,entry,date\n1,${value},2026-01-02\n2,"${value}",2026-01-03\n` },
+  'log line': { wrap: (value) => `2026-01-02T03:04:05.678Z INFO [main] got <${value}> (200 OK)` },
+}
+
+/** Every spelling in which a value could be read from a file. */
+export function spellings(value, spell = (text) => text) {
+  const bytes = Buffer.from(value)
+  const offsets = [0, 1, 2].map((offset) => {
+    const whole = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    return whole.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6))
+  })
+  const all = [
+    value,
+    escaped(value),
+    escaped(escaped(value)),
+    encodeURIComponent(value),
+    spell(value),
+    escaped(spell(value)),
+    ...offsets,
+  ]
+  return [...new Set([...all, ...offsets.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))])]
+}
