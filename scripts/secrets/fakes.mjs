@@ -39,16 +39,18 @@ function fakeOf({ name, pattern }, text) {
 
 /** Kinds that no shape describes. */
 const OTHER_KINDS = [
-  ['private-key', (fill) => pem('PRIVATE KEY', fill)],
-  ['private-key', (fill) => pem('RSA PRIVATE KEY', fill)],
-  ['private-key', (fill) => pem('OPENSSH PRIVATE KEY', fill)],
-  ['private-key', (fill) => pem('PGP PRIVATE KEY BLOCK', fill)],
-  ['url-password', (fill) => connection('postgres', fill)],
-  ['url-password', (fill) => connection('mongodb+srv', fill)],
-  ['url-password', (fill) => connection('redis', fill)],
-  ['url-password', (fill) => connection('amqp', fill)],
-  ['aws-secret-key', awsPair],
-].map(([rule, make], index) => ({ rule, name: `${rule} (${index + 1})`, make }))
+  ...['PRIVATE KEY', 'RSA PRIVATE KEY', 'OPENSSH PRIVATE KEY', 'PGP PRIVATE KEY BLOCK'].map((label) => ({
+    rule: 'private-key',
+    name: label,
+    make: (fill) => pem(label, fill),
+  })),
+  ...['postgres', 'mongodb+srv', 'redis', 'amqp'].map((scheme) => ({
+    rule: 'url-password',
+    name: `password in ${scheme}://`,
+    make: (fill) => connection(scheme, fill),
+  })),
+  { rule: 'aws-secret-key', name: 'AWS key pair', make: awsPair },
+]
 
 function pem(label, fill) {
   const lines = [fill('{64b}'), fill('{64b}'), fill('{40b}')]

@@ -92,7 +92,7 @@ function base64PatternsAt(
 /** Patterns of at least four bytes are much faster to search for. */
 const LEAST_BASE64 = 4
 /** One character of each row of ASCII. */
-const NEXT_CHARACTERS = [...' 0@P`p']
+const NEXT_CHARACTERS = ' 0@P`p'.split('')
 const LONGEST_SHORT_KEYWORD = 5
 
 // Go escapes `&` in JSON, and HTML escapes it as an entity.

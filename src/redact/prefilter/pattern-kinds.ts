@@ -220,11 +220,10 @@ const NOT_BASE64 = 255
 /** Padding, and what separates the lines of base64. */
 const BASE64_BREAKS = encoder.encode('=\\\r\n')
 const BASE64_VALUES = new Uint8Array(256).fill(NOT_BASE64)
-for (const alphabet of ['+/', '-_'])
-  for (const [value, char] of [
-    ...`ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`,
-  ].entries())
-    BASE64_VALUES[char.charCodeAt(0)] = value
+for (const last of ['+/', '-_']) {
+  const alphabet = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${last}`
+  for (let value = 0; value < alphabet.length; value++) BASE64_VALUES[alphabet.charCodeAt(value)] = value
+}
 const LONGEST_USERINFO = 250
 const OPTIONS = encoder.encode('uUpPaw-')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)

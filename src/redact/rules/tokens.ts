@@ -50,9 +50,11 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   tokenRule('terraform', 'Terraform Cloud', ['{14a}.atlasv1.{60+w}']),
   tokenRule('pulumi', 'Pulumi', ['pul-{40h}']),
   tokenRule('infracost', 'Infracost', ['|ico-{32a}|']),
-  tokenRule('doppler', 'Doppler', [
-    ...['pt', 'st', 'ct', 'sa', 'scim', 'audit', 'said'].map((kind) => `dp.${kind}.{40+t}`),
-  ]),
+  tokenRule(
+    'doppler',
+    'Doppler',
+    ['pt', 'st', 'ct', 'sa', 'scim', 'audit', 'said'].map((kind) => `dp.${kind}.{40+t}`),
+  ),
   tokenRule('vault', 'HashiCorp Vault', ['hvs.{20+w}', 'hvb.{20+w}', 'hvr.{20+w}']),
   tokenRule('1password', '1Password', [
     'ops_{100+=}',
@@ -240,7 +242,7 @@ const webServiceTokens = (): readonly RedactionRule[] => [
     name: 'asana',
     service: 'Asana',
     shapes: ['1/{16d}:{32h}', '2/{16d}/{16d}:{32h}'],
-    keywords: ['1/', '2/'].flatMap((start) => [...'0123456789'].map((digit) => start + digit)),
+    keywords: ['1/', '2/'].flatMap((start) => '0123456789'.split('').map((digit) => start + digit)),
     followedBy: 'digits',
     pattern: /(?<![\w-])[12]\/\d{15,17}(?:\/\d{15,17})?:[0-9a-f]{32}(?![\w-])/g,
   },
@@ -368,7 +370,7 @@ const messagingTokens = (): readonly RedactionRule[] => [
     name: 'twilio',
     service: 'Twilio',
     shapes: ['SK{32h}'],
-    keywords: [...'0123456789abcdefABCDEF'].map((digit) => `SK${digit}`),
+    keywords: '0123456789abcdefABCDEF'.split('').map((digit) => `SK${digit}`),
     followedBy: 'hex',
     pattern: /(?<![A-Za-z0-9+]{8})SK[0-9a-fA-F]{32}(?![0-9a-fA-F])/g,
     notInside: 'long-word',
@@ -452,5 +454,5 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
 /** The first characters of the base64 of a number. */
 function discordIds(): readonly string[] {
   const starts = ['MT', 'Mj', 'Mz', 'ND', 'NT', 'Nj', 'Nz', 'OD', 'OT']
-  return starts.flatMap((start) => [...'AEIMQUYcgk'].map((third) => start + third))
+  return starts.flatMap((start) => 'AEIMQUYcgk'.split('').map((third) => start + third))
 }
