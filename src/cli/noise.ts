@@ -13,7 +13,7 @@ import { formatPath, parsePath, type PathPattern } from '../json/path.ts'
 import {
   callNameOf,
   emptyProfile,
-  requestsOf,
+  TapeRequests,
   type NoiseProfile,
   type ProfiledRequest,
   type ProfilePlace,
@@ -192,11 +192,12 @@ function placesInReport(tape: Tape, text: string, { exchange, path }: PlaceWords
       'write one with reelay verify -o report.json',
     )
   const only = exchange === undefined ? undefined : requestAt(tape, exchange).exchange
+  const requests = new TapeRequests(tape)
   const places = steps.flatMap((step: unknown) => {
     const [number, findings] = [member(step, 'exchange'), member(step, 'findings')]
     if (typeof number !== 'number' || !Array.isArray(findings) || (only !== undefined && number !== only))
       return []
-    const request = requestsOf(tape).get(number)
+    const request = requests.at(number)
     return findings.flatMap((finding: unknown): readonly AcceptedPlace[] => {
       if (request === undefined || !isObject(finding) || typeof finding['path'] !== 'string') return []
       if (path !== undefined && finding['path'] !== path) return []
@@ -234,7 +235,7 @@ function recordedValues({ turns }: Tape, request: ProfiledRequest, path: PathPat
 }
 
 function requestAt(tape: Tape, exchange: string): ProfiledRequest {
-  const request = requestsOf(tape).get(Number(exchange.replace(/^#/, '')))
+  const request = new TapeRequests(tape).at(Number(exchange.replace(/^#/, '')))
   if (request !== undefined) return request
   throw usageError(
     `${exchange} is not an exchange of the tape`,

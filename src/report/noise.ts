@@ -1,7 +1,7 @@
 import type { LearnedProfile, NotNoise } from '../replay/noise/learn-noise.ts'
 import {
   callNameOf,
-  requestsOf,
+  TapeRequests,
   type NoiseProfile,
   type ProfiledRequest,
   type ProfilePlace,
@@ -32,7 +32,7 @@ export function learnedAsText(tape: ReplayedTape, learned: LearnedProfile, file:
           `  the server does not respond as recorded: record it again, or accept the responses with reelay verify --update`,
         ]),
     ...unlearned.map(({ request, why }) => `not learned: ${requestText(request)}: ${why}`),
-    `${count} ${count === 1 ? 'place varies' : 'places vary'} in ${profile.exchanges.length} of ${requestsOf(tape).size} exchanges; ${profile.runs} runs`,
+    `${count} ${count === 1 ? 'place varies' : 'places vary'} in ${profile.exchanges.length} of ${new TapeRequests(tape).size} exchanges; ${profile.runs} runs`,
     `written to ${file}; reelay verify uses it`,
   ]
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')
@@ -60,7 +60,7 @@ export function profileAsText(tape: ReplayedTape, profile: NoiseProfile): string
 
 /** The handshake is compared in another way. */
 function unlearnedLine(tape: ReplayedTape, { unlearned, runs }: NoiseProfile): readonly string[] {
-  const requests = [...requestsOf(tape).values()]
+  const requests = [...new TapeRequests(tape).calls()]
   const missing = requests.filter(
     ({ exchange, method }) => unlearned.has(exchange) && !isOpeningMethod(method),
   )
@@ -70,7 +70,7 @@ function unlearnedLine(tape: ReplayedTape, { unlearned, runs }: NoiseProfile): r
 }
 
 function noiseLines(tape: ReplayedTape, profile: NoiseProfile): readonly string[] {
-  const { calls, exchanges } = generalize(profile, requestsOf(tape))
+  const { calls, exchanges } = generalize(profile, new TapeRequests(tape))
   return [
     ...calls.flatMap(({ call, numbers, places }) => [
       `every call of ${call} (${numbers.map((number) => `#${number}`).join(', ')})`,

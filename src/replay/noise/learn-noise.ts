@@ -19,7 +19,7 @@ import { TapeEqualities, type RestoredRun } from '../values/tape-equalities.ts'
 import { keptState } from './kept-state.ts'
 import {
   emptyProfile,
-  requestsOf,
+  TapeRequests,
   type ExchangeProfile,
   type NoiseProfile,
   type ProfiledRequest,
@@ -104,7 +104,7 @@ function playOnce(
   const { signal } = options
   // The listeners of a run are released with its own signal.
   const own = signal && AbortSignal.any([signal])
-  return replay(tape, { ...options, correlate, keepTexts: Infinity, ...(own && { signal: own }) }).report
+  return replay(tape, { ...options, correlate, ...(own && { signal: own }) }).report
 }
 
 /** The number of the first exchange that may write and is allowed to. Returns `undefined` if all calls only read. */
@@ -113,7 +113,7 @@ async function firstWrite(tape: ReplayedTape, options: ReplayOptions): Promise<n
   if (allow.length === 0 && !allowWrites) return undefined
   const part = await selectServerPart(tape, options.server)
   const tools = toolsOnTape(part)
-  for (const { exchange, method, tool } of requestsOf(tape).values()) {
+  for (const { exchange, method, tool } of new TapeRequests(tape).calls()) {
     const message = { kind: 'request', id: 0, method, params: undefined } as const
     const mayWrite = holdUnsafeCall({ message, tool }, {}, tools) !== undefined
     if (mayWrite && (allowWrites || allow.includes(tool ?? ''))) return exchange
@@ -132,7 +132,7 @@ interface PlayedRuns {
 }
 
 function profileOf(tape: ReplayedTape, { first, reports, times, known, writes }: PlayedRuns): LearnedProfile {
-  const requests = requestsOf(tape)
+  const requests = new TapeRequests(tape)
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const noise = new ExchangeNoise()
   noise.learnFromRuns(restored)
@@ -148,7 +148,7 @@ function profileOf(tape: ReplayedTape, { first, reports, times, known, writes }:
       ? restored.flatMap((run) => run.steps.at(position) ?? [])
       : [first.steps.at(position)].flatMap((one) => one ?? [])
     const [step] = steps
-    const request = requests.get(step?.exchange ?? 0)
+    const request = requests.at(step?.exchange ?? 0)
     if (step === undefined || request === undefined) continue
     const trouble = troubleOf(steps)
     if (trouble !== undefined) {
@@ -291,7 +291,7 @@ interface MergedProfile {
   readonly exchanges: readonly ExchangeProfile[]
   /** The numbers of the exchanges that were learned now. */
   readonly played: ReadonlySet<number>
-  readonly requests: ReadonlyMap<number, ProfiledRequest>
+  readonly requests: TapeRequests
   readonly known: NoiseProfile | undefined
 }
 
@@ -314,7 +314,9 @@ function merged({ tape, runs, learned, exchanges, played, requests, known }: Mer
     tape: tape.header.id,
     learned,
     runs,
-    unlearned: new Set([...requests.keys()].filter((exchange) => !isKnown(exchange))),
+    unlearned: new Set(
+      [...requests.calls()].flatMap(({ exchange }) => (isKnown(exchange) ? [] : [exchange])),
+    ),
     exchanges: [...byNumber.values()].toSorted((one, other) => one.exchange - other.exchange),
   }
 }

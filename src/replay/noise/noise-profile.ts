@@ -5,7 +5,7 @@ import { canonicalJson } from '../../json/canonical.ts'
 import { formatPath } from '../../json/path.ts'
 import { member } from '../../json/parse.ts'
 import { calledTool } from '../../protocol/message.ts'
-import { turnStoreOf, type Turn } from '../../tape/turns.ts'
+import { turnStoreOf, type Turn, type TurnStore } from '../../tape/turns.ts'
 import { truncateText } from '../../text.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import type { ReplayStep } from '../steps/step.ts'
@@ -106,14 +106,42 @@ export class ProfileNoise {
 
 type NumberedStep = Pick<ReplayStep, 'exchange'>
 
-/** The requests of a tape by the numbers of their exchanges. */
-export function requestsOf(tape: ReplayedTape): ReadonlyMap<number, ProfiledRequest> {
-  const requests = new Map<number, ProfiledRequest>()
-  for (const turn of turnStoreOf(tape.turns)) {
-    const request = requestOf(turn)
-    if (request !== undefined) requests.set(request.exchange, request)
+/** The requests of a tape by the numbers of their exchanges. A request is read only when it is asked for, because a tape may be large. */
+export class TapeRequests {
+  readonly #turns: TurnStore
+  /** The index of the turn of each exchange. */
+  readonly #turnOf: Uint32Array
+  #count = 0
+
+  constructor(tape: Pick<ReplayedTape, 'turns'>) {
+    this.#turns = turnStoreOf(tape.turns)
+    this.#turnOf = new Uint32Array(this.#turns.size + 1)
+    for (let index = 0; index < this.#turns.size; index++) {
+      const exchange = this.#turns.exchangeOf(index)
+      if (exchange === undefined || exchange >= this.#turnOf.length) continue
+      this.#turnOf[exchange] = index + 1
+      this.#count++
+    }
   }
-  return requests
+
+  get size(): number {
+    return this.#count
+  }
+
+  at(exchange: number): ProfiledRequest | undefined {
+    const place = this.#turnOf[exchange] ?? 0
+    const turn = place === 0 ? undefined : this.#turns.at(place - 1)
+    return turn && requestOf(turn)
+  }
+
+  /** The number, method and tool of every request. */
+  *calls(): Generator<Pick<ProfiledRequest, 'exchange' | 'method' | 'tool'>> {
+    for (const [exchange, place] of this.#turnOf.entries()) {
+      if (place === 0) continue
+      const { method, name } = this.#turns.summary(place - 1)
+      yield { exchange, method, tool: method === 'tools/call' ? name : undefined }
+    }
+  }
 }
 
 function requestOf({ trigger, exchange }: Turn): ProfiledRequest | undefined {

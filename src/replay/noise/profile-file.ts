@@ -10,10 +10,9 @@ import { findNoiseFile, writeNoiseFile } from '../../store/companion-files.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import {
   callNameOf,
-  requestsOf,
+  TapeRequests,
   type NoiseProfile,
   type ExchangeProfile,
-  type ProfiledRequest,
   type ProfilePlace,
 } from './noise-profile.ts'
 
@@ -43,7 +42,7 @@ export function readNoiseProfile(
     )
   if (read.tape === undefined) throw setting.invalid('has no "tape"')
   const runs = read.runs === undefined ? 0 : read.runs.number()
-  const found: FoundEntries = { requests: requestsOf(tape), byNumber: new Map(), stale: undefined }
+  const found: FoundEntries = { requests: new TapeRequests(tape), byNumber: new Map(), stale: undefined }
   const isOfTape = read.tape.text() === tape.header.id
   for (const one of read.calls?.items() ?? []) readEntry(one, found, isOfTape)
   for (const one of read.exchanges?.items() ?? []) readEntry(one, found, isOfTape)
@@ -65,7 +64,7 @@ const HINT =
 const MAX_BYTES = 16 * 1024 * 1024
 
 interface FoundEntries {
-  readonly requests: ReadonlyMap<number, ProfiledRequest>
+  readonly requests: TapeRequests
   readonly byNumber: Map<number, ExchangeProfile>
   stale: string | undefined
 }
@@ -79,7 +78,7 @@ function readEntry(setting: Setting, found: FoundEntries, isOfTape: boolean): vo
   const call = read.call === undefined ? '' : read.call.text()
   const places = (read.noise?.items() ?? []).map(readPlace)
   for (const exchange of numbers) {
-    const request = found.requests.get(exchange)
+    const request = found.requests.at(exchange)
     if (request === undefined || (call !== '' && callNameOf(request) !== call)) {
       found.stale ??= `#${exchange} of the tape is not ${call === '' ? 'an exchange' : call}`
       if (isOfTape) continue
@@ -157,7 +156,7 @@ export async function writeNoiseProfile(
 
 /** The content of the file. What all calls of a tool have in common is listed once for the tool. */
 export function profileContent(tape: ReplayedTape, profile: NoiseProfile): object {
-  const { calls, exchanges } = generalize(profile, requestsOf(tape))
+  const { calls, exchanges } = generalize(profile, new TapeRequests(tape))
   const { learned, runs, unlearned } = profile
   return {
     reelayNoise: 1,
@@ -180,13 +179,13 @@ export interface CallNoise {
 /** Separates the noise that all calls of a tool have, if there are several calls and all of them were learned. */
 export function generalize(
   { exchanges, unlearned }: NoiseProfile,
-  requests: ReadonlyMap<number, ProfiledRequest>,
+  requests: TapeRequests,
 ): { readonly calls: readonly CallNoise[]; readonly exchanges: readonly ExchangeProfile[] } {
   const groups = new Map<string, ExchangeProfile[]>()
   for (const entry of exchanges)
     groups.set(callNameOf(entry), [...(groups.get(callNameOf(entry)) ?? []), entry])
   const counts = new Map<string, number>()
-  for (const request of requests.values())
+  for (const request of requests.calls())
     counts.set(callNameOf(request), (counts.get(callNameOf(request)) ?? 0) + 1)
   const common = new Set<ProfilePlace>()
   const calls = [...groups].flatMap(([call, [first, ...others]]): readonly CallNoise[] => {
