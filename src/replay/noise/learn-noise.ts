@@ -137,6 +137,7 @@ function profileOf(tape: ReplayedTape, { first, reports, times, known, writes }:
   const noise = new ExchangeNoise()
   noise.learnFromRuns(restored)
   const learned = new Map([...noise.exchanges()].map((one) => [one.request.exchange, one.noise]))
+  const sent = new Map([...noise.notifications()].map((one) => [one.request.exchange, one.noise]))
   const exchanges: ExchangeProfile[] = []
   const differences: NotNoise[] = []
   const kept: NotNoise[] = []
@@ -158,7 +159,8 @@ function profileOf(tape: ReplayedTape, { first, reports, times, known, writes }:
     }
     played.add(request.exchange)
     if (!changed) continue
-    const places = placesOf(learned.get(request.exchange), step)
+    const ofNotifications = sent.get(request.exchange)?.places() ?? []
+    const places = [...placesOf(learned.get(request.exchange), step), ...ofNotifications]
     const state =
       writes === undefined || request.exchange < writes ? [] : keptState(places, answersOf(restored, steps))
     for (const { place, why } of state) kept.push({ request, path: formatPath(place.path), why })

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { called, foundIn, session } from '../../../test/support/against-tape.ts'
-import type { Said } from '../../../test/support/tape-of.ts'
+import { client, server, type Said } from '../../../test/support/tape-of.ts'
+import { formatPath } from '../../json/path.ts'
 import { replaySummaryText } from '../../report/replay.ts'
 import { replayTransport } from '../../serve/replay-transport.ts'
 import type { Tape } from '../../store/file/read.ts'
@@ -237,6 +238,37 @@ test('what differs only because the server kept what earlier runs wrote is not n
   ).toEqual(['uuid'])
   const restored = await learned(notes(1, UUIDS[0] ?? ''), lives)
   expect(restored?.keptState).toEqual([])
+})
+
+/** A call with a report of progress. */
+function slow(message: string): Tape {
+  const params = { name: 'slow', arguments: {}, _meta: { progressToken: 'p' } }
+  return inFolder(
+    session(
+      client({ id: 1, method: 'tools/call', params }),
+      server({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1, message } }),
+      server({ id: 1, result: { content: [] } }),
+    ),
+  )
+}
+
+test('notifications have noise too', async () => {
+  const tape = slow(`step ${UUIDS[0]}`)
+  const lives = [3, 9, 4, 17].map((n) => slow(`step ${UUIDS[n]}`))
+  const found = await learned(tape, lives)
+  const places = found?.profile.exchanges.flatMap((one) => one.places) ?? []
+  expect(places.map(({ path, classes }) => `${formatPath(path)}: ${classes[0]?.text}`)).toEqual([
+    'notifications[0].params.message: text "step <uuid>"',
+    'lastProgress.message: text "step <uuid>"',
+  ])
+  const play = (live: string): Promise<RepeatedReport> =>
+    replayRepeatedly(
+      tape,
+      { target: serverOf([slow(live)]), allowWrites: true },
+      { repeat: 3, ...(found && { noise: found.profile }) },
+    )
+  expect(await play(`step ${UUIDS[12]}`)).toMatchObject({ runs: 1, summary: { verdict: 'pass' } })
+  expect((await play(`oops ${UUIDS[12]}`)).summary.verdict).toBe('fail')
 })
 
 test('what every run does in another way than the tape is not noise, and a call that fails sometimes is not learned', async () => {

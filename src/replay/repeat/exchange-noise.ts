@@ -105,6 +105,11 @@ export class ExchangeNoise {
     return this.#noises.values()
   }
 
+  /** What was learned about the notifications of each exchange. */
+  notifications(): Iterable<NoiseOfRequest> {
+    return this.#ofNotifications.values()
+  }
+
   /** Leaves the path of a finding out of the list of noise. */
   reject(step: ExchangeRequest, { path = '' }: StepFinding): void {
     this.#rejected.add(requestKey(step) + generalPath(path))
