@@ -2,7 +2,7 @@
 // The server is spawned before the rest of the recorder is loaded, so that both start at the same time.
 import { requireNewTape } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
-import { signalGroup, FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
+import { FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
 import { announceConfig } from './options/config-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
@@ -48,7 +48,7 @@ async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
   try {
     await runStdioRecording(args, server)
   } catch (error) {
-    if (server.pid !== undefined) signalGroup(server.pid, 'SIGKILL') // an error of the recorder must not leave an orphaned server
+    server.family?.signal('SIGKILL') // an error of the recorder must not leave an orphaned server
     throw error
   }
 }

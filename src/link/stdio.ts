@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProcessFamily } from './process/process-family.ts'
 import type { ClientLink, LinkHandlers, OpenLink } from './client-link.ts'
 import {
   endServer,
@@ -23,22 +24,27 @@ export function stdioLink(options: StdioLinkOptions): OpenLink {
   return async (handlers) => {
     const { command, cwd, env } = options
     const server = await startServer(command, { cwd, env })
-    const { pid } = server
-    if (pid === undefined) throw await serverStartError(server)
-    return new StdioLink(server, pid, options, handlers)
+    const { family } = server
+    if (family === undefined) throw await serverStartError(server)
+    return new StdioLink(server, family, options, handlers)
   }
 }
 
 class StdioLink implements ClientLink {
   readonly #server: ServerProcess
-  readonly #pid: number
+  readonly #family: ProcessFamily
   /** The lines of the current tick, which are written together. */
   #buffered = ''
   #closing: Promise<void> | undefined
 
-  constructor(server: ServerProcess, pid: number, options: StdioLinkOptions, handlers: LinkHandlers) {
+  constructor(
+    server: ServerProcess,
+    family: ProcessFamily,
+    options: StdioLinkOptions,
+    handlers: LinkHandlers,
+  ) {
     this.#server = server
-    this.#pid = pid
+    this.#family = family
     const splitter = new LineSplitter()
     const { stdin, stdout, stderr } = server.child
     stdin.on('error', () => {}) // the end of its output shows that the server is gone
@@ -76,7 +82,7 @@ class StdioLink implements ClientLink {
     this.#flush()
     this.#server.child.stdin.end()
     await endServer({
-      pid: this.#pid,
+      family: this.#family,
       exited: this.#server.exited,
       isClientGone: () => true,
       isHurried,

@@ -23,8 +23,8 @@ import {
 
 /** Records the server that `main` has already started, and ends as it ends. */
 export async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
-  const { pid } = server
-  if (pid === undefined) return runUnrecorded(args, server)
+  const { family } = server
+  if (family === undefined) return runUnrecorded(args, server)
   const name = args.server ?? serverName(args.command)
   const view = args.tail ? new TailProcess() : undefined
   const path = recordingPath(args, name)
@@ -40,7 +40,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
     errors: stderrStream,
     isGone: clientGoneCheck(),
   }
-  const exit = await relay({ server, pid, client, recorder, signals: process })
+  const exit = await relay({ server: { ...server, family }, client, recorder, signals: process })
   const summary = await log.finish()
   await view?.end()
   printRecordingSummary(args, summary)

@@ -1,7 +1,8 @@
-import { spawn, type ChildProcessByStdio, spawnSync } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { ReelayError, systemErrorCode } from '../../errors.ts'
+import { ReelayError } from '../../errors.ts'
 import { monotonicNow, sleep } from './monotonic-clock.ts'
+import { ProcessFamily } from './process-family.ts'
 
 /** How a process ended: exactly one of the two is set. */
 export interface ProcessExit {
@@ -9,13 +10,15 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A server that runs as a child process and leads its own process group. */
+/** A server that runs as a child process and leads its own process group and session. */
 export interface ServerProcess {
   readonly command: readonly string[]
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>
   /** Undefined if the command could not be started. */
   readonly pid: number | undefined
-  /** Ends the group if this process is killed. */
+  /** The server and what it started. Undefined if the command could not be started. */
+  readonly family: ProcessFamily | undefined
+  /** Ends the family if this process is killed. */
   readonly guard: KillGuard
   /** Rejects with the system's error if the command could not be started. */
   readonly exited: Promise<ProcessExit>
@@ -48,14 +51,14 @@ export async function startServer(
   // In its own group the server can be ended with its children, and Ctrl+C reaches it only once: through us.
   const detached = process.platform !== 'win32'
   const child = start(file, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached })
-  if (child.pid === undefined) guard.dismiss()
-  else guard.watch(child.pid)
+  const family = child.pid === undefined ? undefined : guard.watch(child.pid)
+  if (family === undefined) guard.dismiss()
   const exited = new Promise<ProcessExit>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   exited.catch(() => {}) // a rejection that is awaited later must not end the process now
-  return { command, child, pid: child.pid, guard, exited }
+  return { command, child, pid: child.pid, family, guard, exited }
 }
 
 /** On Windows npx and similar commands are .cmd files, which Node does not start by itself. */
@@ -64,19 +67,19 @@ export async function loadSpawn(): Promise<typeof spawn> {
   return (await import('cross-spawn')).default as unknown as typeof spawn
 }
 
-/** Ends the process group of a server if this process dies without ending it. */
+/** Ends a server and what it started if this process dies without ending them. */
 interface KillGuard {
-  /** Sets the group. */
-  watch(pid: number): void
+  /** Sets the server, and keeps looking for processes that leave its group. */
+  watch(pid: number): ProcessFamily
   dismiss(): void
 }
 
 /**
  * A client may end us with SIGKILL, which would have ended the server if the client had started it directly. The guard is a
- * shell that waits on a pipe. When we are gone, it gives the group time to exit, and then sends SIGTERM and SIGKILL.
+ * shell that waits on a pipe. When we are gone, it gives the processes time to exit, and then sends SIGTERM and SIGKILL.
  */
 function startKillGuard(): KillGuard {
-  if (process.platform === 'win32') return { watch() {}, dismiss() {} }
+  if (process.platform === 'win32') return { watch: (pid) => new ProcessFamily(pid), dismiss() {} }
   const guard = spawn('/bin/sh', ['-c', GUARD_SCRIPT, 'reelay-guard'], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
@@ -88,28 +91,64 @@ function startKillGuard(): KillGuard {
   const input: Writable | undefined = guard.stdin
   input?.on('error', () => {})
   guard.unref()
+  let looking: NodeJS.Timeout | undefined
   return {
-    watch: (pid) => void input?.write(`${pid}\n`),
-    dismiss: () => void guard.kill('SIGKILL'),
+    watch: (pid) => {
+      input?.write(`${pid}\n`)
+      const family = new ProcessFamily(
+        pid,
+        (found, startedAt) => void input?.write(`${found} ${startedAt}\n`),
+      )
+      looking = setInterval(() => family.look(), LOOK_MS).unref()
+      return family
+    },
+    dismiss: () => {
+      clearInterval(looking)
+      guard.kill('SIGKILL')
+    },
   }
 }
 
+const LOOK_MS = 500
+
+/** The first line of its input is the group. The others are processes that have left the group, with their start times. */
 const GUARD_SCRIPT = `
 PATH=/usr/bin:/bin
 read group || exit 0
-read goodbye && exit 0
+others=
+while read pid started; do others="$others $pid:$started"; done
+started() {
+  sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+}
+descendants() {
+  for child in $(cat /proc/$1/task/*/children 2>/dev/null); do
+    echo "$child:$(started "$child")"
+    descendants "$child"
+  done
+}
+others="$others $(descendants "$group")"
+for other in $others; do others="$others $(descendants "\${other%:*}")"; done
+living() {
+  for other in $others; do
+    [ "$(started "\${other%:*}")" = "\${other#*:}" ] && echo "\${other%:*}"
+  done
+}
 leave() {
   tries=$1
   while [ "$tries" -gt 0 ]; do
-    kill -0 "-$group" 2>/dev/null || exit 0
+    kill -0 "-$group" 2>/dev/null || [ -n "$(living)" ] || exit 0
     sleep 0.1
     tries=$((tries - 1))
   done
 }
+end() {
+  kill "-$1" "-$group" 2>/dev/null
+  for pid in $(living); do kill "-$1" "$pid" 2>/dev/null; done
+}
 leave 10
-kill -TERM "-$group" 2>/dev/null
+end TERM
 leave 15
-kill -KILL "-$group" 2>/dev/null
+end KILL
 `
 
 /** Explains why a server did not start. */
@@ -135,7 +174,7 @@ export function commandStartError(what: string, cause: NodeJS.ErrnoException | u
 }
 
 interface EndServerOptions {
-  readonly pid: number
+  readonly family: ProcessFamily
   readonly exited: Promise<unknown>
   /** Whether the client is known to be gone. That it sends nothing more is not enough. */
   readonly isClientGone: () => boolean
@@ -158,15 +197,15 @@ const GRACE_MS = { gone: 1000, hurried: 200, quiet: 2000, busy: 300_000, afterTe
  */
 export async function endServer(options: EndServerOptions): Promise<void> {
   await waitForVoluntaryExit(options)
-  if (!isGroupAlive(options.pid)) return
+  if (!options.family.isAlive()) return
   signalServer(options, 'SIGTERM')
   await waitForExit(options, GRACE_MS.afterTerm)
-  if (isGroupAlive(options.pid)) signalServer(options, 'SIGKILL')
+  if (options.family.isAlive()) signalServer(options, 'SIGKILL')
 }
 
 async function waitForVoluntaryExit(options: EndServerOptions): Promise<void> {
   const since = monotonicNow()
-  while (isGroupAlive(options.pid) && !(await isGraceOver(options, since))) await waitForNextPoll(options)
+  while (options.family.isAlive() && !(await isGraceOver(options, since))) await waitForNextPoll(options)
 }
 
 async function isGraceOver(options: EndServerOptions, since: number): Promise<boolean> {
@@ -180,7 +219,7 @@ async function isGraceOver(options: EndServerOptions, since: number): Promise<bo
 
 async function waitForExit(options: EndServerOptions, limit: number): Promise<void> {
   const since = monotonicNow()
-  while (isGroupAlive(options.pid) && monotonicNow() - since < limit) await waitForNextPoll(options)
+  while (options.family.isAlive() && monotonicNow() - since < limit) await waitForNextPoll(options)
 }
 
 /** The exit of the server is an event, but the exit of its children can only be polled. */
@@ -189,34 +228,7 @@ async function waitForNextPoll({ exited }: EndServerOptions): Promise<void> {
   await sleep(POLL_MS / 10)
 }
 
-function signalServer({ pid, onSignal }: EndServerOptions, signal: 'SIGTERM' | 'SIGKILL'): void {
+function signalServer({ family, onSignal }: EndServerOptions, signal: 'SIGTERM' | 'SIGKILL'): void {
   onSignal?.(signal)
-  signalGroup(pid, signal)
-}
-
-/** Whether any process of the server's group is still running. */
-function isGroupAlive(pid: number): boolean {
-  try {
-    process.kill(killTarget(pid), 0)
-    return true
-  } catch (error) {
-    return systemErrorCode(error) === 'EPERM'
-  }
-}
-
-/** Sends a signal to the server and to the processes that it started, if they stayed in its group. */
-export function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (process.platform === 'win32') {
-    spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' })
-    return
-  }
-  try {
-    process.kill(killTarget(pid), signal)
-  } catch {
-    // The group has ended since it was checked.
-  }
-}
-
-function killTarget(pid: number): number {
-  return process.platform === 'win32' ? pid : -pid
+  family.signal(signal)
 }

@@ -74,8 +74,8 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
   const name = options.server ?? serverName(command)
   const { redactor, vault } = openRedaction(options.redact, options)
   const server = await startServer(command, { cwd, env })
-  const { pid } = server
-  if (pid === undefined) throw await serverStartError(server)
+  const { family } = server
+  if (family === undefined) throw await serverStartError(server)
   const log = new TapeLog({
     continuesProbe: true,
     path: tape,
@@ -99,6 +99,6 @@ async function recordSession(options: RecorderOptions, stop: AbortSignal): Promi
     errors: () => client.errors ?? process.stderr,
     isGone: () => client.output.destroyed || stop.aborted,
   }
-  const exit = await relay({ server, pid, client: side, recorder, stop })
+  const exit = await relay({ server: { ...server, family }, client: side, recorder, stop })
   return { exit, ...(await log.finish()) }
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { ProcessFamily } from '../../link/process/process-family.ts'
 import { monotonicNow, sleep } from '../../link/process/monotonic-clock.ts'
 import {
   endServer,
@@ -21,8 +22,7 @@ interface ClientSide {
 }
 
 interface RelayOptions {
-  readonly server: ServerProcess
-  readonly pid: number
+  readonly server: ServerProcess & { readonly family: ProcessFamily }
   readonly client: ClientSide
   readonly recorder: StdioRecorder
   /** The source of signals. They are recorded, and end the session if they end the server. */
@@ -36,12 +36,13 @@ const QUIET_MS = 200
 
 /** Passes bytes between a client and a running server until the session is over. Returns how the server ended. */
 export async function relay(options: RelayOptions): Promise<ProcessExit> {
-  const { server, pid, recorder } = options
-  recorder.event('start', { pid })
+  const { server, recorder } = options
+  recorder.event('start', { pid: server.pid })
   const streams = new SessionStreams(options)
   const exit = await server.exited
   streams.serverExited()
   await streams.drained()
+  await streams.leftoversEnded()
   server.guard.dismiss()
   recorder.event('exit', exit.signal === null ? { code: exit.code } : { signal: exit.signal })
   return exit
@@ -84,6 +85,12 @@ class SessionStreams {
       await sleep(POLL_MS / 10)
     this.#options.recorder.endOfStderr()
     clearInterval(this.#watch)
+    await this.#ending
+  }
+
+  /** Ends the processes that a server has left behind. Resolves when they are gone. */
+  async leftoversEnded(): Promise<void> {
+    if (this.#options.server.family.isAlive()) this.#end(true)
     await this.#ending
   }
 
@@ -168,11 +175,12 @@ class SessionStreams {
     this.#end()
   }
 
-  #end(): void {
-    const { server, pid, client, recorder } = this.#options
+  #end(isHurried = false): void {
+    const { server, client, recorder } = this.#options
     this.#ending ??= endServer({
-      pid,
+      family: server.family,
       exited: server.exited,
+      isHurried,
       isClientGone: client.isGone,
       isServerBusy: () => this.#isBusy(),
       lastOutputAt: () => this.#lastOutputAt,
