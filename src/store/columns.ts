@@ -115,7 +115,8 @@ export class ArrayColumn implements NumberColumn {
 }
 
 const PAGE_BITS = 12
-const PAGE_ROWS = 1 << PAGE_BITS
+/** The number of rows that a `PagedColumn` reads at once. */
+export const PAGE_ROWS: number = 1 << PAGE_BITS
 
 /** A column in a file. Pages are read on first use, because one answer needs only a few of a million numbers. */
 export class PagedColumn implements NumberColumn {

@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 
 const CHUNK_BYTES = 4 * 1024 * 1024
@@ -16,7 +17,7 @@ export interface FileLine {
   readonly number: number
 }
 
-interface FileLineHandlers {
+export interface FileLineHandlers {
   /** Called with some whole lines, before `onLine` is called for each of them. */
   readonly onChunk: (bytes: Uint8Array) => void
   readonly onLine: (line: FileLine) => void
@@ -51,6 +52,30 @@ export async function readFileLines(file: FileHandle, reading: FileLineHandlers)
     ;[bytes, other] = [other, bytes]
     at += whole
     filled = rest
+  }
+  if (filled > 0) reading.onTruncated({ bytes, start: 0, end: lineEndOf(bytes, 0, filled), at, number })
+  return true
+}
+
+/** Like `readFileLines`, for the first `length` bytes of a file, and for callers that cannot wait. */
+export function readFileLinesSync(fd: number, length: number, reading: FileLineHandlers): boolean {
+  let bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  let filled = 0
+  let at = 0
+  let number = 1
+  for (;;) {
+    if (filled === bytes.length) bytes = Buffer.concat([bytes], filled * 2)
+    const wanted = Math.min(bytes.length - filled, length - at - filled)
+    const read = wanted > 0 ? readSync(fd, bytes, filled, wanted, at + filled) : 0
+    if (read === 0) break
+    filled += read
+    const whole = bytes.lastIndexOf(LINE_FEED, filled - 1) + 1
+    if (filled - whole > reading.maxBytes) return false
+    if (whole > 0) reading.onChunk(bytes.subarray(0, whole))
+    number = eachLine(bytes, whole, { at, number, onLine: reading.onLine })
+    bytes.copyWithin(0, whole, filled)
+    at += whole
+    filled -= whole
   }
   if (filled > 0) reading.onTruncated({ bytes, start: 0, end: lineEndOf(bytes, 0, filled), at, number })
   return true

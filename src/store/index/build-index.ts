@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { closeSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { JsonHasher } from '../../json/hash.ts'
 import { parseJson } from '../../json/parse.ts'
@@ -14,7 +15,7 @@ import {
 } from '../../protocol/message.ts'
 import { parseIdBytes, guessResponseId } from '../../protocol/find-id.ts'
 import { type NumberArray, type NumberColumn, NumberTable, ValueTable } from '../columns.ts'
-import { type FileLine, readFileLines } from '../file/file-lines.ts'
+import { type FileLine, type FileLineHandlers, readFileLines, readFileLinesSync } from '../file/file-lines.ts'
 import { TapeLineChecks, type TapeReadState } from '../file/frame-reader.ts'
 import { LONGEST_FRAME_BYTES } from '../file/read.ts'
 import { tapeFingerprintOf, type TapeFingerprint, writeIndexFile, type OpenIndex } from './index-file.ts'
@@ -51,15 +52,20 @@ async function scanTape(path: string): Promise<IndexTables<NumberArray> | undefi
   const builder = new IndexBuilder()
   const file = await open(path, 'r')
   try {
-    const isWhole = await readFileLines(file, {
-      onChunk: (bytes) => builder.startChunk(bytes),
-      onLine: (line) => builder.add(line),
-      onTruncated: (line) => builder.addTruncated(line),
-      maxBytes: LONGEST_FRAME_BYTES,
-    })
-    return isWhole ? builder.finish() : undefined
+    return (await readFileLines(file, builder)) ? builder.finish() : undefined
   } finally {
     await file.close()
+  }
+}
+
+/** Reads a tape again whose index file was damaged. Blocks, because a lookup cannot wait. */
+export function scanTapeSync(path: string, { bytes }: TapeFingerprint): IndexTables<NumberArray> | undefined {
+  const builder = new IndexBuilder()
+  const fd = openSync(path, 'r')
+  try {
+    return readFileLinesSync(fd, bytes, builder) ? builder.finish() : undefined
+  } finally {
+    closeSync(fd)
   }
 }
 
@@ -67,7 +73,8 @@ async function scanTape(path: string): Promise<IndexTables<NumberArray> | undefi
  * Builds an index line by line. Requests are hashed by their content, which is their key. For a response only the id is
  * searched for; the response is checked when its turn is read. The turns are the same as those of `TurnBuilder`.
  */
-class IndexBuilder {
+class IndexBuilder implements FileLineHandlers {
+  readonly maxBytes: number = LONGEST_FRAME_BYTES
   readonly #rows = new IndexRows()
   readonly #conversations = new TapeConversations(this.#rows)
   readonly #state: TapeReadState = { ended: false, problems: [] }
@@ -77,11 +84,11 @@ class IndexBuilder {
   readonly #joined: string[] = []
   #isUtf8 = true
 
-  startChunk(bytes: Uint8Array): void {
+  readonly onChunk = (bytes: Uint8Array): void => {
     this.#isUtf8 = isUtf8(bytes)
   }
 
-  add(line: FileLine): void {
+  readonly onLine = (line: FileLine): void => {
     if (!this.#checks.acceptLine(line.number) || line.number === 1) return
     if (!this.#isUtf8 && !isUtf8(line.bytes.subarray(line.start, line.end)))
       return this.#checks.report(line.number, 'not UTF-8')
@@ -90,7 +97,7 @@ class IndexBuilder {
     if (prefix === undefined || !this.#addScanned(line, prefix)) this.#addDecoded(line)
   }
 
-  addTruncated(line: FileLine): void {
+  readonly onTruncated = (line: FileLine): void => {
     this.#checks.markTruncated()
     this.#checks.acceptLine(line.number)
   }

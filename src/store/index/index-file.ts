@@ -1,7 +1,16 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { parseJson, isObject, member } from '../../json/parse.ts'
-import { mapRecord, type NumberArray, type NumberColumn, type NumberType, PagedColumn } from '../columns.ts'
+import {
+  ArrayColumn,
+  mapRecord,
+  type NumberArray,
+  type NumberColumn,
+  type NumberType,
+  PAGE_ROWS,
+  PagedColumn,
+} from '../columns.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
 import { replaceFile } from '../file/replace-file.ts'
 import {
@@ -14,7 +23,8 @@ import {
   type TurnLabel,
 } from './tape-index.ts'
 
-// The index in a file beside a tape only saves time. A file that is damaged or out of date is ignored and replaced.
+// The index in a file beside a tape only saves time. A file that is damaged or out of date is ignored and replaced. Every page
+// has a checksum, which is verified when the page is read: in a damaged page, a request that is on the tape could be missing.
 
 /** An index whose columns are read from its file. */
 export interface OpenIndex {
@@ -23,10 +33,17 @@ export interface OpenIndex {
   close(): void
 }
 
-/** Returns `undefined` if there is no index file, or if it does not belong to this version of the tape. */
-export function openIndexFile(tape: string, fingerprint: TapeFingerprint): OpenIndex | undefined {
+/**
+ * Returns `undefined` if there is no index file, or if it does not belong to this version of the tape. `rebuild` makes the tables
+ * again from the tape. It is called if a page of the file turns out to be damaged.
+ */
+export function openIndexFile(
+  tape: string,
+  fingerprint: TapeFingerprint,
+  rebuild: () => IndexTables<NumberArray> | undefined,
+): OpenIndex | undefined {
   try {
-    const file = new IndexFile(indexPathFor(tape))
+    const file = new IndexFile(indexPathFor(tape), rebuild)
     const tables = decodeIndex(file, fingerprint)
     if (tables !== undefined) return { index: new TapeIndex(tables), close: () => file.close() }
     file.close()
@@ -86,14 +103,17 @@ export function tapeFingerprintOf(path: string): TapeFingerprint {
   }
 }
 
-/** Reads columns from an index file. Positions that a truncated file lacks read as 0. */
+/** Reads columns from an index file. A damaged page is replaced by the same rows of a new index, or by zeros if there is none. */
 class IndexFile {
   readonly bytes: number
+  readonly #rebuild: () => IndexTables<NumberArray> | undefined
+  #rebuilt: ReadonlyMap<ColumnKey, NumberArray> | undefined
   #fd: number | undefined
 
-  constructor(path: string) {
+  constructor(path: string, rebuild: () => IndexTables<NumberArray> | undefined) {
     const fd = openSync(path, 'r')
     this.#fd = fd
+    this.#rebuild = rebuild
     this.bytes = fstatSync(fd).size
   }
 
@@ -103,12 +123,29 @@ class IndexFile {
     return bytes
   }
 
-  column(type: NumberType, at: number, rows: number): NumberColumn {
+  column(key: ColumnKey, type: NumberType, { at, rows, checksumsAt }: ColumnPlace): NumberColumn {
     const bytes = NUMBER_BYTES[type]
     return new PagedColumn(rows, (first, count) => {
       const page = this.read(at + first * bytes, count * bytes)
+      const checksum = this.read(checksumsAt + (first / PAGE_ROWS) * CHECKSUM_BYTES, CHECKSUM_BYTES)
+      if (crc32(new Uint8Array(page)) !== new Uint32Array(checksum)[0])
+        return this.#rebuiltPage(key, first, count)
       return type === 'float64' ? new Float64Array(page) : new Uint32Array(page)
     })
+  }
+
+  #rebuiltPage(key: ColumnKey, first: number, count: number): NumberArray {
+    this.#rebuilt ??= new Map(this.#tablesAgain())
+    return this.#rebuilt.get(key)?.slice(first, first + count) ?? new Uint32Array(count)
+  }
+
+  #tablesAgain(): readonly (readonly [ColumnKey, NumberArray])[] {
+    try {
+      const tables = this.#rebuild()
+      return tables === undefined ? [] : inFileOrder(tables, isWide)
+    } catch {
+      return [] // the tape cannot be read any more
+    }
   }
 
   close(): void {
@@ -117,9 +154,22 @@ class IndexFile {
   }
 }
 
+interface ColumnPlace {
+  readonly at: number
+  readonly rows: number
+  /** Where the checksums of its pages begin. */
+  readonly checksumsAt: number
+}
+
+const CHECKSUM_BYTES = 4
+
+function isWide(numbers: NumberArray): boolean {
+  return numbers instanceof Float64Array
+}
+
 const NUMBER_BYTES = { float64: 8, uint32: 4 } as const satisfies Record<NumberType, number>
 
-/** An index file is a head, the facts as JSON, then column after column as they are in memory. */
+/** An index file is a head, the facts as JSON, column after column as they are in memory, and the checksums of their pages. */
 function encodeIndex(index: IndexTables<NumberArray>, fingerprint: TapeFingerprint): readonly Uint8Array[] {
   const { turns, steps, slots, labels, kinds, about } = index
   const counts: RowCounts = { turns: turns.mark.length, steps: steps.turn.length, slots: slots.length }
@@ -139,9 +189,21 @@ function encodeIndex(index: IndexTables<NumberArray>, fingerprint: TapeFingerpri
   const head = Buffer.alloc(HEAD_BYTES)
   MAGIC.copy(head)
   head.writeUInt32LE(VERSION, MAGIC.length)
-  head.writeUInt32LE(facts.length, MAGIC.length + NUMBER_BYTES.uint32)
-  const columns = inFileOrder({ turns, slots, steps }, (numbers) => numbers instanceof Float64Array)
-  return [head, facts, ...columns.map(([, numbers]) => bytesOf(numbers))]
+  head.writeUInt32LE(facts.length, FACTS_LENGTH_AT)
+  head.writeUInt32LE(crc32(facts), FACTS_CHECKSUM_AT)
+  const columns = inFileOrder({ turns, slots, steps }, isWide)
+  const checksums = Uint32Array.from(columns.flatMap(([, numbers]) => pageChecksums(numbers)))
+  return [head, facts, ...columns.map(([, numbers]) => bytesOf(numbers)), bytesOf(checksums)]
+}
+
+function pageChecksums(numbers: NumberArray): readonly number[] {
+  return Array.from({ length: pagesOf(numbers.length) }, (_, page) =>
+    crc32(bytesOf(numbers.subarray(page * PAGE_ROWS, (page + 1) * PAGE_ROWS))),
+  )
+}
+
+function pagesOf(rows: number): number {
+  return Math.ceil(rows / PAGE_ROWS)
 }
 
 /** Returns `undefined` if the file is damaged, has another version, or belongs to another tape. */
@@ -149,9 +211,10 @@ function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): IndexTables
   const head = Buffer.from(file.read(0, Math.min(file.bytes, FIRST_BYTES)))
   if (head.length < HEAD_BYTES || !head.subarray(0, MAGIC.length).equals(MAGIC)) return undefined
   if (head.readUInt32LE(MAGIC.length) !== VERSION) return undefined
-  const end = HEAD_BYTES + head.readUInt32LE(MAGIC.length + NUMBER_BYTES.uint32)
+  const end = HEAD_BYTES + head.readUInt32LE(FACTS_LENGTH_AT)
   if (end > Math.min(file.bytes, MAX_FACTS_BYTES)) return undefined
   const whole = end <= head.length ? head : Buffer.from(file.read(0, end))
+  if (crc32(whole.subarray(HEAD_BYTES, end)) !== head.readUInt32LE(FACTS_CHECKSUM_AT)) return undefined
   const facts = parseJson(whole.toString('utf8', HEAD_BYTES, end))
   const counts = readCounts(member(facts, 'counts'))
   const labels = readList(member(facts, 'labels'), readLabel)
@@ -166,8 +229,10 @@ function decodeIndex(file: IndexFile, fingerprint: TapeFingerprint): IndexTables
 
 const MAGIC = Buffer.from('reelayix')
 /** Must be increased when the columns or `requestKey` change. */
-const VERSION = 4
-const HEAD_BYTES = 16
+const VERSION = 5
+const FACTS_LENGTH_AT = 12
+const FACTS_CHECKSUM_AT = 16
+const HEAD_BYTES = 20
 const FIRST_BYTES = 16 * 1024
 const MAX_FACTS_BYTES = 16 * 1024 * 1024
 const MAX_ROWS = 0x3fffffff
@@ -210,14 +275,19 @@ function columnsInFile(
 ): Pick<IndexTables<NumberColumn>, 'turns' | 'slots' | 'steps'> | undefined {
   const types = { turns: TURN_COLUMNS, slots: 'uint32', steps: STEP_COLUMNS } as const
   const columns = new Map<ColumnKey, NumberColumn>()
-  let at = start
-  for (const [key, type] of inFileOrder<NumberType>(types, (wanted) => wanted === 'float64')) {
+  const order = inFileOrder<NumberType>(types, (wanted) => wanted === 'float64').map(([key, type]) => {
     const rows = key === 'slots' ? counts.slots : key.startsWith('turns') ? counts.turns : counts.steps
-    columns.set(key, file.column(type, at, rows))
+    return { key, type, rows }
+  })
+  let at = start
+  let checksumsAt = order.reduce((sum, { type, rows }) => sum + rows * NUMBER_BYTES[type], start)
+  for (const { key, type, rows } of order) {
+    columns.set(key, file.column(key, type, { at, rows, checksumsAt }))
     at += rows * NUMBER_BYTES[type]
+    checksumsAt += pagesOf(rows) * CHECKSUM_BYTES
   }
-  const column = (key: ColumnKey): NumberColumn => columns.get(key) ?? file.column('uint32', 0, 0)
-  return at !== file.bytes
+  const column = (key: ColumnKey): NumberColumn => columns.get(key) ?? new ArrayColumn(new Uint32Array(0))
+  return checksumsAt !== file.bytes
     ? undefined
     : {
         turns: mapRecord(TURN_COLUMNS, (_, name) => column(`turns.${name}`)),

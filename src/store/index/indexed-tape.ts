@@ -23,7 +23,8 @@ import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
 import { tapeFolder } from '../home.ts'
 import { loadTape, openTape } from '../file/read.ts'
-import { tapeFingerprintOf, type TapeFingerprint, openIndexFile, type OpenIndex } from './index-file.ts'
+import { buildIndex, scanTapeSync } from './build-index.ts'
+import { tapeFingerprintOf, openIndexFile } from './index-file.ts'
 import { buildKeyTable, KeyTable, type TapeIndex } from './tape-index.ts'
 import { TapeLineFile, TurnReader } from './turn-reader.ts'
 
@@ -62,7 +63,8 @@ export async function openIndexedTape(
   const fingerprint = tapeFingerprintOf(path)
   const isLarge = fingerprint.bytes > smallBytes && reader.version === TAPE_VERSION
   const opened = isLarge
-    ? (openIndexFile(path, fingerprint) ?? (await buildIndexLazily(path, fingerprint)))
+    ? (openIndexFile(path, fingerprint, () => scanTapeSync(path, fingerprint)) ??
+      (await buildIndex(path, fingerprint)))
     : undefined
   if (opened === undefined) return openInMemory(path)
   const { ended, problems, joined } = opened.index.about
@@ -86,12 +88,6 @@ export async function openIndexedTape(
 
 function inMemoryBytes(path: string): number {
   return dirname(resolve(path)) === tapeFolder() ? IN_MEMORY_BYTES_IN_TAPE_FOLDER : IN_MEMORY_BYTES
-}
-
-// The module is loaded only if there is no index file, because loading it delays the first answer.
-async function buildIndexLazily(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
-  const { buildIndex } = await import('./build-index.ts')
-  return buildIndex(path, fingerprint)
 }
 
 // A tape of an older format version, and a tape with a line that is too long for an index, are also read into memory.
