@@ -54,7 +54,7 @@ test.runIf(isLinux)(
     await Promise.all(
       CASES.map(async ([wrapper, end]) => {
         const { run, helper, server } = await startWithHelper(wrapper as keyof typeof WRAPPERS)
-        expect(isAlive(helper), wrapper).toBe(true)
+        expect(isAlive(helper)).toBe(true)
         ENDS[end]?.(run, server)
         await until(() => !isAlive(helper) && !isAlive(server))
         await run.exited

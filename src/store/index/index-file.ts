@@ -142,7 +142,7 @@ class IndexFile {
   #tablesAgain(): readonly (readonly [ColumnKey, NumberArray])[] {
     try {
       const tables = this.#rebuild()
-      return tables === undefined ? [] : inFileOrder(tables, isWide)
+      return tables === undefined ? [] : inFileOrder(tables, isFloat64)
     } catch {
       return [] // the tape cannot be read any more
     }
@@ -163,7 +163,7 @@ interface ColumnPlace {
 
 const CHECKSUM_BYTES = 4
 
-function isWide(numbers: NumberArray): boolean {
+function isFloat64(numbers: NumberArray): boolean {
   return numbers instanceof Float64Array
 }
 
@@ -191,7 +191,7 @@ function encodeIndex(index: IndexTables<NumberArray>, fingerprint: TapeFingerpri
   head.writeUInt32LE(VERSION, MAGIC.length)
   head.writeUInt32LE(facts.length, FACTS_LENGTH_AT)
   head.writeUInt32LE(crc32(facts), FACTS_CHECKSUM_AT)
-  const columns = inFileOrder({ turns, slots, steps }, isWide)
+  const columns = inFileOrder({ turns, slots, steps }, isFloat64)
   const checksums = Uint32Array.from(columns.flatMap(([, numbers]) => pageChecksums(numbers)))
   return [head, facts, ...columns.map(([, numbers]) => bytesOf(numbers)), bytesOf(checksums)]
 }
