@@ -8,13 +8,24 @@ import { announceConfig } from './options/config-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
 import { runStdioRecording } from './record/record-stdio.ts'
 
-async function main([verb, ...rest]: readonly string[]): Promise<void> {
+async function main(argv: readonly string[]): Promise<void> {
+  const [verb, ...rest] = withoutNoColor(argv)
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
   if (verb === 'serve' && isSingleName(rest))
     return (await import('./serve/serve-tapes.ts')).serveSingleTape(rest[0])
   const { runProgram } = await import('./run-program.ts')
-  await runProgram(process.argv)
+  await runProgram([...process.argv.slice(0, 2), ...(verb === undefined ? [] : [verb]), ...rest])
+}
+
+/** Every command takes `--no-color`. It is not taken from the words of a server command. */
+function withoutNoColor(argv: readonly string[]): readonly string[] {
+  const [at, dashes] = [argv.indexOf('--no-color'), argv.indexOf('--')]
+  const isOurs = dashes >= 0 ? at < dashes : at < 2 || argv[0] !== 'record'
+  if (at < 0 || !isOurs) return argv
+  // The programs that these two start keep their environment.
+  if (argv[0] !== 'record' && argv[0] !== 'run') process.env['NO_COLOR'] = '1'
+  return argv.filter((_, place) => place !== at)
 }
 
 function isSingleName(words: readonly string[]): words is readonly [string] {

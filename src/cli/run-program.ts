@@ -12,6 +12,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   const program = configure(new Command('reelay'), 'Options:')
     .description('Record MCP sessions, serve them to clients and replay them against servers')
     .version(VERSION, '-V, --version', 'Show the version')
+    .option('--no-color', 'Print without colours; works with every command')
     .showSuggestionAfterError()
     .addHelpCommand(helpCommand().helpGroup('Get started:'))
   for (const [heading, entries] of Object.entries(COMMANDS))

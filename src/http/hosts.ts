@@ -4,6 +4,11 @@ import { findHeader, type RawHeaders } from './headers.ts'
 
 /** Parses the URL of a server. Throws unless it is an HTTP URL without a user name and password. */
 export function parseServerUrl(text: string): URL {
+  if (/^[\w.-]+:\d+(\/.*)?$/.test(text) || /^\[[\da-f:]+\]:\d+/i.test(text))
+    throw urlError(
+      `${JSON.stringify(text)} has no http:// or https://`,
+      `did you mean http://${text}${text.includes('/') ? '' : '/mcp'}?`,
+    )
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw urlError(`${JSON.stringify(text)} is not a URL`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

@@ -8,7 +8,7 @@ import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from './op
 import { isSelected, type ReplayPlan, planMessages } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
-import { listBeforeCalls } from './plan/tool-safety.ts'
+import { toolsOnTape, listBeforeCalls } from './plan/tool-safety.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
 import { Batches } from './send/batches.ts'
 import { EarlyRequests } from './send/early-requests.ts'
@@ -188,6 +188,8 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   ])
   const plan = planMessages(part.turns, options, tools)
   if (plan.hasWrites) options.onWrites?.()
+  for (const name of toolsOnTape(part).keys())
+    if (!tools.has(name)) peer.notes.push(`the tool ${name} is lost: the server no longer lists it`)
   const { bindings, notes } = dropLeftOutProducers(found, plan)
   peer.notes.push(...notes)
   const values = createCarriedValues(plan, bindings)

@@ -94,9 +94,11 @@ export function createReport(
   }
 }
 
-/** Returns true if any step has findings. */
+/** Returns true if any step has findings that another run may not have. */
 export function hasFindings({ steps }: Pick<ReplayReport, 'steps'>): boolean {
-  for (const { findings } of steps.changed()) if (findings.length > 0) return true
+  for (const { state, findings } of steps.changed())
+    if (findings.some(({ level }) => level === 'error' || (level === 'warn' && state !== 'unbound')))
+      return true
   return false
 }
 
@@ -121,7 +123,8 @@ function summaryOf(
 ): Pick<ReplayReport['summary'], 'verdict' | 'total' | 'sent' | 'injected' | 'skipped' | 'held' | 'unbound'> {
   const { total, sent, injected } = totals
   const [skipped, held, unbound] = [totals.count('skipped'), totals.count('held'), totals.count('unbound')]
-  const verdict = totals.hasFailed ? 'fail' : totals.isIncomplete || sent === 0 ? 'incomplete' : 'pass'
+  const isIncomplete = totals.isIncomplete || totals.requests + injected === 0
+  const verdict = totals.hasFailed ? 'fail' : isIncomplete ? 'incomplete' : 'pass'
   return { verdict, total, sent, injected, skipped, held, unbound }
 }
 

@@ -9,7 +9,7 @@ import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/st
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 import { formatDuration, type TextStyle } from './table.ts'
 import { indexesUpTo, NumberTable } from '../store/columns.ts'
-import { truncateText, escapeControlChars } from '../text.ts'
+import { truncateText, escapeControlChars, quoteShellWord } from '../text.ts'
 import type { StepList } from '../replay/steps/step-log.ts'
 
 /** A step on one line, followed by its differences. */
@@ -34,6 +34,7 @@ export function replaySummaryText(report: RepeatedReport): string {
     ...explanationText(report),
     `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} skipped, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} responses not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
     `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
+    ...heldText(report),
     `verdict: ${verdictText(report)}`,
   ]
     .map((line) => `${escapeControlChars(line)}\n`)
@@ -156,7 +157,14 @@ function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
   if (hasFailed(step)) return ['differs', 'red']
   if (isSkippedByRule(step)) return ['skipped', 'yellow']
   if (step.findings.length > 0) return ['warning', 'yellow']
+  if (isOpenAsRecorded(step)) return ['open', 'yellow']
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
+}
+
+/** Returns true for a request that got no answer, now and on the tape. */
+function isOpenAsRecorded({ state, recordedId, answer, recordedAnswer, duration }: ReplayStep): boolean {
+  const isRequest = recordedId !== undefined && recordedAnswer === undefined
+  return state === 'done' && isRequest && answer === undefined && duration === undefined
 }
 
 function findingAsText(finding: StepFinding): string {
@@ -164,11 +172,44 @@ function findingAsText(finding: StepFinding): string {
 }
 
 function findingText({ message, path, expected, actual }: StepFinding): string {
+  const [recorded, now] = describeChange(expected, actual)
   const sides = [
-    ...(expected === undefined ? [] : [`recorded ${describeValue(expected, 60)}`]),
-    ...(actual === undefined ? [] : [`now ${describeValue(actual, 60)}`]),
+    ...(recorded === undefined ? [] : [`recorded ${recorded}`]),
+    ...(now === undefined ? [] : [`now ${now}`]),
   ]
   return [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '').join('   ')
+}
+
+/** Shows two values, of long texts the part that differs, in its context. */
+function describeChange(
+  expected: unknown,
+  actual: unknown,
+): readonly [string | undefined, string | undefined] {
+  if (
+    typeof expected !== 'string' ||
+    typeof actual !== 'string' ||
+    expected.length + actual.length < SHOWN * 2
+  )
+    return [describeSide(expected), describeSide(actual)]
+  let start = 0
+  while (start < Math.min(expected.length, actual.length) && expected[start] === actual[start]) start++
+  const from = Math.max(0, start - CONTEXT)
+  return from === 0
+    ? [describeSide(expected), describeSide(actual)]
+    : [excerpt(expected, from), excerpt(actual, from)]
+}
+
+const SHOWN = 60
+const CONTEXT = 20
+
+function describeSide(value: unknown): string | undefined {
+  return value === undefined ? undefined : describeValue(value, SHOWN)
+}
+
+function excerpt(text: string, from: number): string {
+  const end = from + SHOWN
+  const shown = JSON.stringify(text.slice(from, end)).slice(1, -1)
+  return `"…${shown}${end < text.length ? '…' : ''}" (${text.length} characters)`
 }
 
 function callName(method: string, tool: string | undefined): string {
@@ -185,7 +226,27 @@ function layersText(layers: RepeatedReport['validation']['layers']): string {
 }
 
 function skippedText(skipped: number): string {
-  return skipped === 0 ? '' : `; ${skipped} not checked because of a rule`
+  return skipped === 0 ? '' : `; ${skipped} not compared`
+}
+
+/** How to send the calls that were held back. */
+function heldText({ summary: { held }, steps }: RepeatedReport): readonly string[] {
+  if (held === 0) return []
+  const tools = new Set<string>()
+  for (const { index, state } of steps.outlines()) {
+    if (tools.size === MAX_HELD_TOOLS) break
+    if (state === 'held') tools.add(steps.at(index)?.tool ?? '')
+  }
+  return [heldCallsHint(held, [...tools])]
+}
+
+const MAX_HELD_TOOLS = 20
+
+export function heldCallsHint(held: number, tools: readonly string[]): string {
+  const named = tools.filter((name) => name !== '')
+  const allow = named.length === 0 ? '' : `--allow ${quoteShellWord(named.join(','))} or `
+  const [calls, were, they] = held === 1 ? ['call', 'was', 'it'] : ['calls', 'were', 'they']
+  return `${held} ${calls} ${were} not sent, because ${they} may write. To send ${held === 1 ? 'it' : 'them'}: ${allow}--allow-writes`
 }
 
 /** The report as JSON in chunks, as defined by `schema/replay-report-1.json`. Only one step is in memory at a time. */

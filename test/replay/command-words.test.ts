@@ -14,12 +14,12 @@ const server = ['--allow-writes', '--', ...fixtureServer('orders')]
 
 beforeAll(() => recordOrders(recorded))
 
-test('--record says where the tape of the run is, which is never one that was there', async () => {
+test('--record says where the tape of the run is, and refuses one that exists', async () => {
   const tape = join(temporaryFolder(), 'run.tape.jsonl')
   const first = await reelay('replay', recorded, '--record', tape, ...server)
   const second = await reelay('replay', recorded, '--record', tape, ...server)
   expect(first.err).toContain(`reelay: the tape of this run is ${tape}\n`)
-  expect(second.err).toContain(`reelay: the tape of this run is ${tape.replace('run', 'run-2')}\n`)
+  expect([second.code, second.err]).toEqual([2, expect.stringContaining(`the tape ${tape} exists`)])
   const { header } = await loadTape(tape)
   expect(header.servers).toMatchObject({ server: { transport: 'stdio', command: fixtureServer('orders') } })
 })

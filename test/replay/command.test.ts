@@ -33,7 +33,7 @@ test('a tape verifies against its own serve', async () => {
   const served = [process.execPath, REELAY, 'serve', recorded]
   const { code, out, err } = await reelay('verify', recorded, '--allow-writes', '--', ...served)
   expect(out).toMatch(/^4 sent, 2 skipped, 0 held back, 0 unbound; 0 of 4 responses not as recorded$/m)
-  expect(err).toMatch(/0 misses/)
+  expect(err).toMatch(/the server wrote \d+ lines on stderr; -v shows them/)
   expect(code).toBe(0)
 })
 
@@ -41,6 +41,9 @@ test('what may write is held back and named, what needs it is not sent, and the 
   const { code, out } = await reelay('verify', recorded, '--', ...fixtureServer('orders'))
   expect(out).toMatch(/held +#\d+ +tools\/call create_order +the tool is not marked as read-only/)
   expect(out).toMatch(/unbound +#\d+ +tools\/call get_order/)
+  expect(out).toContain(
+    '1 call was not sent, because it may write. To send it: --allow create_order or --allow-writes\n',
+  )
   expect(out).toMatch(/verdict: as recorded, but incomplete/)
   expect(code).toBe(3)
 })
@@ -68,6 +71,7 @@ test('a dry run starts nothing and says what would be sent', async () => {
       'hold # tools/call create_order (the tool is not marked as read-only)',
       'send # tools/call get_order (after 1 answer)',
       'send # tools/call describe (after 1 answer)',
+      '1 call would not be sent, because it may write. To send it: --allow create_order or --allow-writes',
       '',
     ].join('\n'),
   )
@@ -238,3 +242,97 @@ async function clientOf(path: string): Promise<unknown> {
   const [params] = turns.map(({ trigger }) => member(trigger?.message, 'params'))
   return member(member(params, 'clientInfo'), 'name')
 }
+
+/** A server of one tool that may write and one that reads what was written. The arguments make it behave badly. */
+const NOTES_SERVER = `
+  const [how] = process.argv.slice(1)
+  if (how === 'noisy') setInterval(() => console.log('hello, I am a log line'), 50)
+  if (how === 'early') process.exit(7)
+  const notes = []
+  const text = (text) => ({ content: [{ type: 'text', text }] })
+  const tools = [{ name: 'add', inputSchema: { type: 'object' } }, { name: 'all', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }]
+  const answers = {
+    initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'n', version: '1' } }),
+    'tools/list': () => ({ tools }),
+    'tools/call': ({ name }) => (name === 'add' ? text('added ' + notes.push('milk')) : text('x'.repeat(200) + (how === 'changed' ? 'B' : 'A') + notes.join())),
+  }
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line)
+    if (how !== 'noisy' && id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method](params) }))
+  })`
+const notesServer = (...args: string[]): string[] => ['--', process.execPath, '-e', NOTES_SERVER, ...args]
+
+async function notesTape(): Promise<string> {
+  const tape = join(temporaryFolder(), 'notes.tape.jsonl')
+  const calls = [
+    {
+      id: 0,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+    },
+    { id: 1, method: 'tools/call', params: { name: 'add' } },
+    { id: 2, method: 'tools/call', params: { name: 'all' } },
+  ]
+  const run = start([process.execPath, REELAY, 'record', '-q', '-o', tape, ...notesServer()])
+  for (const call of calls) {
+    run.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...call })}\n`)
+    await run.line(`"id":${call.id},`)
+  }
+  run.child.stdin.end()
+  await run.exited
+  return tape
+}
+
+test('a call that was held back does not fail the reads after it, and nothing is repeated', async () => {
+  const { code, out } = await reelay('verify', await notesTape(), ...notesServer())
+  expect(code).toBe(3)
+  expect(out).toMatch(/skipped +#3 .*\n +values .*not comparable, because an earlier call was not sent/)
+  expect(out).toContain(
+    '1 call was not sent, because it may write. To send it: --allow add or --allow-writes\n',
+  )
+  expect(out).not.toContain(' in 3 runs')
+})
+
+test('a difference is shown once, with the changed part of a long text', async () => {
+  const { code, out } = await reelay('verify', await notesTape(), '--allow', 'add', ...notesServer('changed'))
+  expect(code).toBe(1)
+  expect(out.match(/has another value/g)).toHaveLength(1)
+  expect(out).toContain(
+    'recorded "…xxxxxxxxxxxxxxxxxxxxAmilk" (205 characters)   now "…xxxxxxxxxxxxxxxxxxxxBmilk"',
+  )
+})
+
+test.each([
+  [
+    'noisy',
+    /wrote \d+ lines on stdout that are not JSON-RPC; the first: hello, I am a log line\n {2}hint: .*log to stderr/,
+  ],
+  ['early', /hint: the server ended before it answered/],
+])('a server that does not start well (%s) gets its own hint', async (how, expected) => {
+  const options = ['--timeout', '1s', '--start-timeout', '3s']
+  const { code, err } = await reelay('verify', await notesTape(), ...options, ...notesServer(how))
+  expect(code).toBe(3)
+  expect(err).toMatch(expected)
+})
+
+test('an address without a server, and one without http://, get their own hints', async () => {
+  const tape = await notesTape()
+  const refused = await reelay('verify', tape, '--url', 'http://127.0.0.1:9/mcp')
+  expect(refused.err).toContain('hint: nothing listens at this address')
+  const bare = await reelay('verify', tape, '--url', '127.0.0.1:3000')
+  expect([bare.code, bare.err]).toEqual([
+    2,
+    expect.stringContaining('did you mean http://127.0.0.1:3000/mcp?'),
+  ])
+})
+
+test('a tape with an unanswered request alone is not verified', async () => {
+  const tape = join(temporaryFolder(), 'open.tape.jsonl')
+  const server = ['--', process.execPath, '-e', 'process.stdin.resume()']
+  const run = start([process.execPath, REELAY, 'record', '-q', '-o', tape, ...server])
+  run.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+  await run.exited
+  const { code, out } = await reelay('verify', tape, '--handshake', 'none', '--timeout', '1s', ...server)
+  expect(out).toMatch(/^open +#1 +ping/m)
+  expect(code).toBe(3)
+})

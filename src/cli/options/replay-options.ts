@@ -113,6 +113,7 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly dryRun?: true
   readonly report?: readonly ReportRequest[]
   readonly json?: true
+  readonly verbose?: true
   readonly output?: string
   readonly results?: string
   /** Only `verify` has these. */
@@ -373,6 +374,7 @@ export const REPLAY_OPTIONS: OptionTable<
       { default: 'text' },
     ),
     json: { ...jsonOption, help: 'Print the report as JSON' },
+    verbose: option('-v, --verbose', switchOn, 'Show the stderr of the server, and the frames of the tape'),
     output: option('-o, --output', fileValue, 'Write the report to this file as JSON'),
     results: option('--results', fileValue, 'Write each request and its response to this file as JSON'),
     record: option('--record', fileValue, 'Record the run to this tape'),

@@ -39,6 +39,7 @@ import { rewriteMessages } from '../../store/file/rewrite.ts'
 import { requireNewTape } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
+import { escapeControlChars } from '../../text.ts'
 
 export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
   ...TAPE_ARGUMENT,
@@ -95,13 +96,17 @@ async function replayTape(
   if (isStepped) requireInteractive(flags)
   if (flags.record !== undefined) requireNewTape(resolveTape(flags.record))
   const given = readSecretValues(flags)
-  const { target, closeTape } = recordTarget(readReplayTarget(command, flags), {
-    path: flags.record,
-    of: tape.header.id,
-    handshake: flags.handshake ?? 'own',
-    command,
-    secrets: given,
-  })
+  const stderr = new FoldedStderr(flags.verbose === true)
+  const { target, closeTape } = recordTarget(
+    readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
+    {
+      path: flags.record,
+      of: tape.header.id,
+      handshake: flags.handshake ?? 'own',
+      command,
+      secrets: given,
+    },
+  )
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = AbortSignal.any([stop]) // its listeners are released with the run
   const controller = new ReplayController()
@@ -123,7 +128,8 @@ async function replayTape(
   const noise = learnCommand === undefined ? undefined : noiseProfileFor(tape, flags, learnCommand)
   const profile = noise && new ProfileNoise(noise)
   const onStep = (step: ReplayStep, number: number): void => {
-    reports.printStep(profile?.without(step) ?? step, number, screen)
+    const shown = profile?.without(step) ?? step
+    reports.printStep(shown, { run: number, isOnlyRun: repeat === 1, screen })
     pause(step)
   }
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
@@ -149,9 +155,13 @@ async function replayTape(
     report = isStepped
       ? await runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
       : await replayRepeatedly(tape, run, runs)
+  } catch (error) {
+    stderr.showEnd()
+    throw error
   } finally {
     await closeTape() // the tape of a run that failed ends as well
   }
+  stderr.close()
   await reports.write(redactReport(report, screen))
   if (flags.explain !== undefined && report.explained === undefined)
     throw usageError(
@@ -192,7 +202,7 @@ function noiseProfileFor(
 export function readReplayTarget(
   command: readonly string[],
   { url, sse, header = [] }: ReplayFlags,
-  onStderr: (chunk: Uint8Array) => void = (chunk) => process.stderr.write(chunk),
+  onStderr: (chunk: Uint8Array) => void = (chunk) => void process.stderr.write(chunk),
 ): ReplayTarget {
   const [file, ...args] = command
   if (file !== undefined && url === undefined) return commandTarget([file, ...args], { onStderr })
@@ -200,6 +210,40 @@ export function readReplayTarget(
   const headers = headerRecord(header)
   return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })
 }
+
+/** Stderr of the live server. It would bury the report, so only its length is shown, unless `-v` is given or the run fails. */
+class FoldedStderr {
+  readonly #isShown: boolean
+  #last = ''
+  #lines = 0
+
+  constructor(isShown: boolean) {
+    this.#isShown = isShown
+  }
+
+  add(chunk: Uint8Array): void {
+    if (this.#isShown) return void process.stderr.write(chunk)
+    const text = Buffer.from(chunk).toString('utf8')
+    this.#lines += text.split('\n').length - 1
+    this.#last = (this.#last + text).slice(-MAX_STDERR_CHARACTERS)
+  }
+
+  /** Shows the last lines, which most often say why a server failed. */
+  showEnd(): void {
+    if (this.#last.trim() === '') return
+    const lines = this.#last.trimEnd().split('\n').slice(-MAX_STDERR_LINES)
+    process.stderr.write(lines.map((line) => `server: ${escapeControlChars(line)}\n`).join(''))
+  }
+
+  close(): void {
+    if (this.#lines === 0) return
+    const count = this.#lines === 1 ? '1 line' : `${this.#lines} lines`
+    process.stderr.write(`reelay: the server wrote ${count} on stderr; -v shows them\n`)
+  }
+}
+
+const MAX_STDERR_CHARACTERS = 10_000
+const MAX_STDERR_LINES = 20
 
 function targetUsageError(both: boolean): ReelayError {
   return usageError(

@@ -11,6 +11,7 @@ import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import type { CarriedBinding } from '../../replay/values/carried-values.ts'
 import { toSerializable } from '../../report/json-text.ts'
+import { heldCallsHint } from '../../report/replay.ts'
 import { REPORTS, renderReport } from '../../report/registry.ts'
 import {
   type ReportRedactor,
@@ -24,11 +25,12 @@ import { escapeControlChars } from '../../text.ts'
 export class RunReports {
   readonly #printed: string
   readonly #written: readonly (readonly [format: string, path: string])[]
-  #lastRun = 1
-  /** How those steps of the first run ended that were not as recorded, by index. */
-  readonly #firstRun = new Map<number, string>()
+  readonly #isVerbose: boolean
+  /** Steps that differed in a run, by index. Their rows are printed after the last run, when it is known what is noise. */
+  readonly #deferred = new Set<number>()
 
-  constructor({ report = [], json, output, results }: ReplayFlags) {
+  constructor({ report = [], json, output, results, verbose }: ReplayFlags) {
+    this.#isVerbose = verbose === true
     const printed = new Set([
       ...(json ? ['json'] : []),
       ...report.flatMap(([format, path]) => (path === undefined ? [format] : [])),
@@ -53,33 +55,40 @@ export class RunReports {
   }
 
   /**
-   * Prints a step, if the printed format has a form for steps. Of the runs after the first, only those steps are printed that ended in
-   * another way than in the first run, with a heading.
+   * Prints a step of the first run, if the printed format has a form for steps. If there may be further runs, steps that differ
+   * wait for the last one.
    */
-  printStep(step: ReplayStep, run: number, screen: ReportRedactor): void {
-    const format = REPORTS.replay.find(({ name }) => name === this.#printed)
-    if (format?.step === undefined) return
-    const ended = endOfStep(step)
-    if (run === 1 && ended !== AS_RECORDED) this.#firstRun.set(step.index, ended)
-    if (run > 1 && ended === (this.#firstRun.get(step.index) ?? AS_RECORDED)) return
-    if (run !== this.#lastRun) print(`run ${run}:\n`)
-    this.#lastRun = run
-    print(`${format.step(redactStep(step, screen))}\n`)
+  printStep(step: ReplayStep, { run, isOnlyRun, screen }: PrintedStep): void {
+    if (!isOnlyRun && step.findings.length > 0) this.#deferred.add(step.index)
+    else if (run === 1) this.#printRow(redactStep(step, screen))
   }
 
   async write(report: RepeatedReport): Promise<void> {
+    for (const index of [...this.#deferred].toSorted((a, b) => a - b)) {
+      const step = report.steps.at(index)
+      if (step !== undefined) this.#printRow(step, report.judgedRuns === 1)
+    }
     await printChunks(await renderReport('replay', this.#printed, report))
     for (const [format, path] of this.#written)
       await writeReport(path, await renderReport('replay', format, report))
   }
+
+  /** The differences of several runs are in the summary. */
+  #printRow(step: ReplayStep, hasFindings = true): void {
+    const format = REPORTS.replay.find(({ name }) => name === this.#printed)
+    if (format?.step === undefined) return
+    const [first = '', ...rest] = format.step(step).split('\n')
+    const frame = this.#isVerbose ? `  frame ${step.frame}` : ''
+    print(`${[`${first}${frame}`, ...(hasFindings ? rest : [])].join('\n')}\n`)
+  }
 }
 
-/** Equal for steps that ended in the same way, whatever the live values are. */
-function endOfStep({ state, findings }: ReplayStep): string {
-  return [state, ...findings.map(({ layer, path }) => `${layer} ${path}`)].join('\n')
+interface PrintedStep {
+  readonly run: number
+  /** True if there are no further runs. */
+  readonly isOnlyRun: boolean
+  readonly screen: ReportRedactor
 }
-
-const AS_RECORDED = 'done'
 
 async function writeReport(path: string, chunks: Iterable<string>): Promise<void> {
   try {
@@ -182,7 +191,18 @@ export async function printDryRun(
   const messages = await previewMessages(tape, options)
   const shown = tape.header.redaction === undefined ? createOutputRedactor() : String
   if (json === true) return printDryRunJson(messages, shown)
-  for (const message of messages) print(`${escapeControlChars(shown(plannedMessageLine(message)))}\n`)
+  let held = 0
+  const tools = new Set<string>()
+  for (const message of messages) {
+    print(`${escapeControlChars(shown(plannedMessageLine(message)))}\n`)
+    if (message.fate.kind !== 'hold') continue
+    held++
+    if (message.tool !== undefined) tools.add(message.tool)
+  }
+  if (held > 0)
+    print(
+      `${escapeControlChars(heldCallsHint(held, [...tools]).replace(/(was|were) not/, 'would not be'))}\n`,
+    )
 }
 
 /** Prints one message at a time, because those of a large tape do not fit into one string. */

@@ -52,6 +52,8 @@ export interface Judges {
   /** True if warnings count as errors. */
   readonly isStrict: boolean
   readonly values: CarriedValues
+  /** Index of the first message that is held back; `Infinity` if none is. The state of the server differs from there on. */
+  readonly firstHeld?: number
   readonly rules: {
     /** Names of the rules that compare the values of an answer. */
     namesFor(answer: JudgedAnswer): readonly string[]
@@ -94,7 +96,9 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
   const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const isJudged = judges.list.length > 0 && end.kind !== 'given-up'
-  const findings = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
+  const found = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
+  const isComparable = found.length === 0 || !dependsOnHeldCall(planned, judges)
+  const findings = isComparable ? found : found.map(asNotComparable)
   // An answer that is not a response, or that was made by a fault, must not be written to the tape.
   const isReal = answer.live !== undefined && isInjected !== true
   const acceptable =
@@ -124,6 +128,26 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
     judgedBy: isJudged ? judges.rules.namesFor(answer) : NO_NAMES,
     transformedBy: sent.message.applied,
     ...(acceptable && { acceptable }),
+  }
+}
+
+/** Returns true if a response may differ because an earlier call was not sent. Lists of tools and prompts do not depend on calls. */
+function dependsOnHeldCall(
+  { index, message }: SentMessage['planned'],
+  { firstHeld = Infinity }: Judges,
+): boolean {
+  return (
+    index > firstHeld && /^(tools\/call|resources\/(list|read)|completion\/complete)$/.test(message.method)
+  )
+}
+
+function asNotComparable(finding: StepFinding): StepFinding {
+  const isOfState = finding.layer === 'values' || finding.layer === 'json-rpc' || finding.layer === 'is-error'
+  if (!isOfState || finding.level !== 'error') return finding
+  return {
+    ...finding,
+    level: 'skip',
+    message: `not comparable, because an earlier call was not sent: ${finding.message}`,
   }
 }
 

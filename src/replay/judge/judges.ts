@@ -73,6 +73,12 @@ export function createJudges({
     list: options.validate === false ? [] : list,
     isStrict: options.strict === true,
     values,
+    firstHeld: firstHeldIndex(plan),
     rules,
   }
+}
+
+function firstHeldIndex(plan: ReplayPlan): number {
+  for (let index = 0; index < plan.size; index++) if (plan.decisionOf(index).kind === 'hold') return index
+  return Infinity
 }

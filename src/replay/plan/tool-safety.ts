@@ -24,7 +24,9 @@ export function holdUnsafeCall(
   if (tool !== undefined && (allow.includes(tool) || isReadOnly(tools.get(tool)))) return undefined
   return tools.has(tool ?? '')
     ? 'the tool is not marked as read-only'
-    : 'the tool is unknown, so it may write'
+    : tools.size === 0
+      ? 'the tool is unknown, so it may write'
+      : 'the server does not list the tool, so it may write'
 }
 
 /** The tools that the tape describes in answers to `tools/list`. */

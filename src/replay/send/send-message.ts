@@ -253,7 +253,10 @@ async function sendRequest(
     }
   }
   const { call, session } = started
-  const end = withAnswerRules(planned, await call.ended, run)
+  const ended = await call.ended
+  // A request that was never answered on the tape may stay without an answer.
+  const isOpen = ended.kind === 'timeout' && isNeverAnswered(planned)
+  const end = isOpen ? OPEN : withAnswerRules(planned, ended, run)
   if (call.isOver) run.cancellations.finish(planned)
   const { id, text, sentAt, endedAt, asides } = call
   if (end.kind === 'answered') {
@@ -268,6 +271,7 @@ async function sendRequest(
   return { kind: 'requested', planned, message, id, text, sentAt, end, endedAt, asides, moved, retries }
 }
 
+const OPEN: CallEnd = { kind: 'open' }
 const NO_ASIDES: readonly InterimMessage[] = []
 const NO_METHODS: ReadonlySet<string> = new Set()
 
@@ -305,7 +309,7 @@ async function startRequest(
   if (end !== undefined) return { kind: 'injected', id, text, end, sentAt: run.now() }
   if (isStopped(run)) return undefined
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
-  const timeout = isNeverAnswered(planned) ? Infinity : run.timeout
+  const timeout = run.cancellations.has(planned) ? Infinity : run.timeout
   const parsed = made.text === planned.text ? requestWithId(message, id) : undefined
   const call = session.request({ text, id, token, timeout, expected, message: parsed, batch })
   return { kind: 'started', call, session }
@@ -354,6 +358,11 @@ export class Cancellations {
   add(planned: PlannedMessage, started: CancellableRequest['started']): void {
     const key = this.#keyOf(planned)
     if (key !== undefined) this.#requests.set(key, { turn: planned.turn, started })
+  }
+
+  /** Returns true if the tape cancels this request. */
+  has(planned: PlannedMessage): boolean {
+    return this.#keyOf(planned) !== undefined
   }
 
   /** Forgets the texts of a request that has ended, but not that it was sent. */

@@ -23,7 +23,14 @@ export async function performHandshake(
   const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
   const { method, params } = revision.opening({ info: CLIENT_INFO, recorded })
   const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
-  const end = await session.request({ text, id: HANDSHAKE_ID, token: undefined, timeout }).ended
+  const end = await session.request({
+    text,
+    id: HANDSHAKE_ID,
+    token: undefined,
+    timeout,
+    isHandshake: true,
+  }).ended
+  if (end.kind === 'timeout' && session.strayLines.length > 0) throw noiseOnStdout(method, session.strayLines)
   const result = resultIn(end, method)
   const { openedNotification } = revision
   if (openedNotification !== undefined)
@@ -62,10 +69,29 @@ function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
   return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : 'no answer came'
 }
 
+function noiseOnStdout(method: string, lines: readonly string[]): ReelayError {
+  const count = lines.length === 1 ? '1 line' : `${lines.length} lines`
+  return new ReelayError(
+    'TARGET_REFUSED',
+    `the server did not answer ${method}. It wrote ${count} on stdout that are not JSON-RPC; the first: ${lines[0]}`,
+    { hint: 'stdout belongs to the protocol: let the server log to stderr' },
+  )
+}
+
+const CONNECTION_HINTS: readonly (readonly [RegExp, string])[] = [
+  [/HTTP 40[13]\b/, "the server requires authentication: add --header 'Authorization: Bearer ${env.TOKEN}'"],
+  [/HTTP 40[45]\b/, 'check the path of the URL: most servers answer at /mcp'],
+  [/ECONNREFUSED/, 'nothing listens at this address: start the server, or correct the host and the port'],
+  [/ENOTFOUND|EAI_AGAIN/, 'there is no such host: check the name in the URL'],
+  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'the host cannot be reached: check the address and the network'],
+  [/exit|ended|closed/i, 'the server ended before it answered: run its command by hand to see why'],
+]
+
 function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | 'error'): ReelayError {
   const hint =
     kind === 'error'
       ? 'the server may not support the protocol revision of the tape: record the session again, or use --handshake recorded to send the recorded handshake'
-      : 'start the server by hand and check that it answers; --start-timeout gives it more time'
+      : (CONNECTION_HINTS.find(([pattern]) => pattern.test(why))?.[1] ??
+        'start the server by hand and check that it answers; --start-timeout gives it more time')
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
 }

@@ -32,6 +32,8 @@ export interface LiveSessionOptions {
 }
 
 /** A session with the live server. Matches answers with requests, and unsolicited messages with the calls they belong to. */
+const MAX_STRAY_LINES = 1000
+
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new OpenCalls()
@@ -62,6 +64,11 @@ export class LiveSession {
       now: options.now,
     })
   }
+
+  #handshake: LiveCall | undefined
+
+  /** The first lines of the server that are not JSON-RPC messages. */
+  readonly strayLines: string[] = []
 
   async connect(): Promise<void> {
     const link = await this.#options.open({
@@ -96,14 +103,15 @@ export class LiveSession {
     if (this.#end !== undefined) this.#finish(call, this.#end)
     else if (outgoing.batch === undefined) this.send(outgoing.text, outgoing.message)
     else outgoing.batch.send(this, outgoing.text, outgoing.message)
-    if (this.#isReleased) call.release()
+    if (this.#isReleased && outgoing.isHandshake !== true) call.release()
+    if (outgoing.isHandshake === true) this.#handshake = call
     return call
   }
 
   /** Stops waiting for answers, also to requests that are sent later. */
   release(): void {
     this.#isReleased = true
-    for (const call of this.#open) call.release()
+    for (const call of this.#open) if (call !== this.#handshake) call.release()
   }
 
   send(text: string, message?: Message): void {
@@ -182,7 +190,12 @@ export class LiveSession {
     const shown = truncateAtWord(text, 200)
     if (call !== undefined)
       this.#finish(call, { kind: 'lost', why: `the answer is not a valid response: ${shown}` })
-    else this.#options.onNote(`the server sent an invalid message: ${shown}`)
+    else this.#addStrayLine(shown)
+  }
+
+  #addStrayLine(shown: string): void {
+    if (this.strayLines.length < MAX_STRAY_LINES) this.strayLines.push(shown)
+    this.#options.onNote(`the server sent an invalid message: ${shown}`)
   }
 
   async #reply(request: Request): Promise<void> {
@@ -306,6 +319,8 @@ export interface OutgoingCall {
   readonly timeout: number
   /** The parsed text, if it is known already. */
   readonly message?: Message | undefined
+  /** True for a request without whose answer nothing else can be sent. */
+  readonly isHandshake?: true
   /** Sends the text as a part of a batch. */
   readonly batch?: { send(session: LiveSession, text: string, message?: Message): void } | undefined
 }
