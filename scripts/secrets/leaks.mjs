@@ -24,7 +24,7 @@ const PLACES = {
     redactor.text(json({ method: 'notifications/message', params: { data: text } })),
   stderr: (redactor, text) => redactor.text(`${text}\n`),
   argv: (redactor, text) => redactor.command(['server', '--note', text, `--entry=${text}`]).join(' '),
-  header: (redactor, text) => redactor.header('X-Note', text.replaceAll(/[\r\n]+/g, ' ')),
+  header: (redactor, text) => redactor.header('X-Note', text.replaceAll(/[\r\n]+/g, '')),
   query: (redactor, text) => redactor.url(`/mcp?page=2&q=${encodeURIComponent(text)}`),
   'SSE id': (redactor, text) => redactor.text(text),
 }

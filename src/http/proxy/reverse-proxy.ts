@@ -23,6 +23,8 @@ interface ReverseProxyOptions {
   readonly listen: ListenAddress
   /** Headers that are added to every request. */
   readonly added: readonly AddedHeader[]
+  /** Returns the path for the server. The client may use another one, which shows no secrets. */
+  readonly serverPath?: (path: string) => string
 }
 
 /**
@@ -34,12 +36,14 @@ export class ReverseProxy {
   readonly #upstream: Upstream
   readonly #server: Server = createHttpServer()
   readonly #hostCheck: HostCheck
+  readonly #serverPath: (path: string) => string
   readonly #exchanges = new OpenExchanges()
   #closed: Promise<void> | undefined
 
-  constructor({ url, listen, added }: ReverseProxyOptions) {
+  constructor({ url, listen, added, serverPath = (path) => path }: ReverseProxyOptions) {
     this.#listen = listen
     this.#hostCheck = new HostCheck(listen.host)
+    this.#serverPath = serverPath
     this.#upstream = {
       client: new HttpClient(),
       url,
@@ -72,13 +76,14 @@ export class ReverseProxy {
   }
 
   #forward({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
-    const line = requestLineOf(req)
+    const sent = requestLineOf(req)
     const refuse = (status: 400 | 403, why: string): void => {
       refused(why)
       req.resume()
       sendErrorResponse(res, status, why)
     }
-    if (line === undefined) return refuse(400, 'Invalid request target')
+    if (sent === undefined) return refuse(400, 'Invalid request target')
+    const line = { ...sent, path: this.#serverPath(sent.path) }
     const why = this.#hostCheck.rejectionReason(line.headers)
     if (why !== undefined) return refuse(403, why)
     this.#exchanges.start(new ProxiedExchange(this.#upstream, line, watch(line)), req, res)
