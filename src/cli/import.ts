@@ -13,6 +13,7 @@ import { vaultOption } from './options/shared-options.ts'
 import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 import { warnAboutVault } from './record/record-output.ts'
+import { showProgress } from './output/progress.ts'
 
 interface ImportFlags {
   readonly format?: string
@@ -50,8 +51,10 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
     const recording = createRecording({ tape, redact: redaction })
     const pipes = recording.pipes({ server, info: { transport: 'import' } })
     const taps = { c2s: pipes.recordDirection('c2s'), s2c: pipes.recordDirection('s2c') }
-    for (const { dir, text: line } of messages)
+    for (const [at, { dir, text: line }] of messages.entries()) {
+      showProgress(`importing message ${at + 1} of ${messages.length}`)
       taps[dir].pass(Buffer.from(`${jsonOnOneLine(line)}\n`), () => {})
+    }
     for (const tap of Object.values(taps)) tap.end()
     const { path: written, loss } = await recording.close()
     if (loss !== undefined || written === undefined) throw unwritable(tape, loss?.why ?? 'no file was made')

@@ -16,6 +16,7 @@ import { forecastFaults } from '../faults/fault-rules.ts'
 import { readFaultsFile } from './serve/play-options.ts'
 import { printChunks } from './output/print.ts'
 import { redactTapeForOutput } from './output/redact-output.ts'
+import { showTapeReading } from './output/progress.ts'
 
 interface InspectFlags {
   readonly json?: true
@@ -56,6 +57,7 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     seed: { ...seedOption, needs: { faults: true } },
   },
   run: async ([name = ''], flags) => {
+    showTapeReading()
     const opened = await openTape(resolveTape(name))
     const { tape, text } = redactTapeForOutput(opened)
     // Bindings and faults depend on the real values.

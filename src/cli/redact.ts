@@ -19,6 +19,7 @@ import { copyTapeRedacted } from '../share/share-tape.ts'
 import { resolveTape } from '../store/home.ts'
 import type { TapeHeader } from '../tape/header.ts'
 import { escapeControlChars } from '../text.ts'
+import { showTapeReading } from './output/progress.ts'
 
 interface RedactFlags extends RedactionFlags, ConfigFlags {
   readonly output?: string
@@ -45,6 +46,7 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, review, server, vault, ...rules }) => {
+    showTapeReading()
     announceConfig(rules, 'refuse')
     const from = resolveTape(name)
     const given = readRuleChanges(rules)

@@ -10,6 +10,7 @@ import { option, usageError } from './options/option.ts'
 import { fileValue } from './options/option-types.ts'
 import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
+import { showTapeReading } from './output/progress.ts'
 
 interface ShareFlags extends RedactionFlags, ConfigFlags {
   readonly output?: string
@@ -35,6 +36,7 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
     json: jsonOption,
   },
   run: async ([name = ''], { output, json, server, vault, ...flags }) => {
+    showTapeReading()
     announceConfig(flags, 'refuse')
     if (output === undefined)
       throw usageError('--output is required', 'for example: reelay share my-tape -o copy.tape.jsonl')

@@ -8,12 +8,14 @@ import { defineCommand, type CommandDefinition } from './command.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from './options/shared-options.ts'
 import { printChunks } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
+import { showTapeReading } from './output/progress.ts'
 
 export const statsCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'stats',
   arguments: TAPE_ARGUMENT,
   options: { server: serverFilter('Count only these servers'), json: jsonOption },
   run: async ([name = ''], { json, server }) => {
+    showTapeReading()
     const tape = await openTape(resolveTape(name))
     const { exchanges } = await readOverview(
       server === undefined ? tape : await selectTapeServers(tape, server),

@@ -16,7 +16,7 @@ test('--tail shows exchanges on stderr while the session goes on; stdout is the 
   run.child.stdin.end()
   expect((await run.exited).code).toBe(0)
   expect(run.stderr()).toMatch(LINE('second'))
-  expect(run.stderr()).toMatch(/ok\nreelay: recorded \d+ frames to .*\n$/)
+  expect(run.stderr()).toMatch(/ok\nreelay: recorded \d+ frames to .*\nreelay: next, serve it .*\n$/)
   expect(run.stdout().toString().trim().split('\n')).toHaveLength(2)
 })
 

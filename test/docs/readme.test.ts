@@ -9,39 +9,66 @@ let home: string
 beforeEach(() => void (home = mkdtempSync(join(tmpdir(), 'reelay-readme-'))))
 afterEach(() => rmSync(home, { recursive: true }))
 
-// A POSIX shell is what the block is written for.
-test.skipIf(process.platform === 'win32')('the session of the README works as it is pasted', async () => {
-  const { stdout, stderr } = await run('sh', [], pastedSession())
-  const messages = stdout.split('\n').filter((line) => line.startsWith('{'))
-  const [handshake, answer, playedHandshake, playedAnswer, again, miss] = messages
-  expect(messages).toHaveLength(6)
-  expect(answer).toMatch(/°C in Oslo \(ticket [0-9a-f]{8}\)/)
-  expect([playedHandshake, playedAnswer]).toEqual([handshake, answer])
-  expect(again).toBe(handshake)
-  expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
-  expect(stdout).toMatch(/^2 +\S+ ms +tools\/call weather +\S+ ms +ok$/m)
-  expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
-  expect(stdout).toMatch(/^verdict: as recorded$/m)
-  expect(readdirSync(join(home, 'tapes'))).toEqual(['hello.tape.jsonl'])
-})
+// A POSIX shell is what the blocks are written for.
 
-test('the README shows at most ten lines to paste', () => {
-  expect(pastedSession().trim().split('\n').length).toBeLessThanOrEqual(10)
+test.skipIf(process.platform === 'win32')(
+  'the quick start of a server author works as it is pasted',
+  async () => {
+    const { stdout, stderr } = await run('sh', [], quickStart('I write a server'))
+    expect(stdout).toMatch(/°C in Oslo \(ticket [0-9a-f]{8}\)/)
+    expect(stdout).toMatch(/^verdict: as recorded$/m)
+    expect(stderr).toContain('reelay: recorded')
+    expect(readdirSync(join(home, 'tapes'))).toEqual(['smoke.noise.yaml', 'smoke.tape.jsonl'])
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'the quick start of an agent author works as it is pasted',
+  async () => {
+    const { stdout, stderr } = await run('sh', [], quickStart('I write an agent or a client'))
+    const messages = stdout.split('\n').filter((line) => line.startsWith('{'))
+    const [handshake, answer, playedHandshake, playedAnswer, again, miss] = messages
+    expect(messages).toHaveLength(6)
+    expect([playedHandshake, playedAnswer]).toEqual([handshake, answer])
+    expect(again).toBe(handshake)
+    expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
+    expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'the quick start of a security tester works as it is pasted',
+  async () => {
+    const { stdout, stderr } = await run('sh', [], quickStart('I test security'))
+    expect(stdout).toContain('../../etc/passwd')
+    expect(stdout).toContain('no secrets')
+    expect(stderr).toContain('1 fault')
+  },
+)
+
+test('each quick start of the README has at most ten lines', () => {
+  for (const title of [
+    'I write a server',
+    'I write an agent or a client',
+    'A remote server fails',
+    'I test security',
+  ])
+    expect(quickStart(title).trim().split('\n').length).toBeLessThanOrEqual(10)
 })
 
 test('every command that the README names has its own help', async () => {
-  const commands = [...readFileSync('README.md', 'utf8').matchAll(/^- \[`reelay (\w+)/gm)].map(
-    ([, name = '']) => name,
-  )
+  const commands = [
+    ...readFileSync('README.md', 'utf8').matchAll(/^\| \[`(?:reelay )?(\w+)|, \[`(\w+)`\]/gm),
+  ].map(([, name, second]) => name ?? second ?? '')
   const names = [...new Set(commands)]
   expect(names).toEqual([
     'record',
-    'ca',
+    'run',
     'wrap',
     'unwrap',
-    'trust',
     'doctor',
-    'run',
+    'ca',
+    'trust',
     'inspect',
     'stats',
     'tail',
@@ -59,14 +86,19 @@ test('every command that the README names has its own help', async () => {
     'completion',
   ])
   const pages = await Promise.all(
-    names.map((command) => run(process.execPath, ['dist/cli/main.js', command, '--help'], '')),
+    names.map((command) => run(process.execPath, [resolve('dist/cli/main.js'), command, '--help'], '')),
   )
   for (const [index, { stdout }] of pages.entries())
     expect(stdout).toMatch(new RegExp(`^Usage: reelay ${names[index]} `))
 })
 
-function pastedSession(): string {
-  const section = readFileSync('README.md', 'utf8').split('## Quick start')[1] ?? ''
+/** The shell function that plays the client, and the block below a heading. */
+function quickStart(title: string): string {
+  const [, section = ''] = readFileSync('README.md', 'utf8').split('## Quick starts')
+  return blockIn(section) + blockIn(section.split(`### ${title}`)[1] ?? '')
+}
+
+function blockIn(section: string): string {
   return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
 }
 
@@ -85,7 +117,7 @@ async function run(
 ): Promise<{ stdout: string; stderr: string }> {
   const PATH = `${linkReelay()}${delimiter}${process.env['PATH']}`
   const env = { ...process.env, PATH, FORCE_COLOR: undefined, REELAY_HOME: home }
-  const child = spawn(file, args, { env, stdio: 'pipe' })
+  const child = spawn(file, args, { cwd: home, env, stdio: 'pipe' })
   child.stdin.end(input)
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   return { stdout, stderr }

@@ -93,7 +93,7 @@ test('many small chunks to a slow client cause no warnings', async () => {
   expect(bytes).toBe(EVENT.length * pieces)
   run.child.kill('SIGTERM')
   await run.exited
-  expect(run.stderr().split('\n')).toHaveLength(4)
+  expect(run.stderr().split('\n')).toHaveLength(6)
 })
 
 test('a request that the server drops gets our error, is on the tape, and is not sent again', async () => {
@@ -179,7 +179,9 @@ test.each([
     [
       `reelay: recording to ${run.tape}`,
       `reelay: give this URL to the client: ${run.url}`,
+      `reelay: config for a client: {"mcpServers":{"${new URL(origin).host.replace(':', '-')}":{"type":"http","url":"${run.url}"}}}`,
       `reelay: recorded ${lines.length - 1} frames to ${run.tape}`,
+      `reelay: next, serve it without the server: reelay serve ${run.tape}`,
       '',
     ].join('\n'),
   )

@@ -29,7 +29,7 @@ test('--max-messages ends the tape and reports it, and the session continues', a
   expect(await loadTape(run.tape)).toMatchObject({ ended: true, problems: [] })
   expect(run.stdout().toString().trim().split('\n')).toHaveLength(4)
   expect(run.stderr()).toMatch(
-    /recorded 7 frames to .*, up to the limit of --max-messages; the session went on\n$/,
+    /recorded 7 frames to .*, up to the limit of --max-messages; the session went on\nreelay: next, serve it .*\n$/,
   )
 })
 
@@ -48,7 +48,9 @@ test('--max-size with --rotate starts a new tape, and no message is lost between
   const tapes = ['', '-2', '-3'].map((copy) => run.tape.replace('session.', `session${copy}.`))
   expect(tapes.flatMap((tape) => messagesOf(tape))).toHaveLength(220)
   for (const tape of tapes) expect(await loadTape(tape)).toMatchObject({ ended: true, problems: [] })
-  expect(run.stderr()).toMatch(/recorded \d+ frames to 3 tapes, the last one .*session-3\.tape\.jsonl\n$/)
+  expect(run.stderr()).toMatch(
+    /recorded \d+ frames to 3 tapes, the last one .*session-3\.tape\.jsonl\nreelay: next, serve it .*\n$/,
+  )
 })
 
 test('each tape of --rotate has the handshake, and can be served alone', async () => {

@@ -34,7 +34,12 @@ test('a served session gets its recorded answers, stdout holds nothing else, and
   ])
   expect(lines).toHaveLength(4)
   expect(stderr).toBe(
-    `reelay serve: ${path}, 4 exchanges, legacy 2025-11-25\nreelay serve: 4 requests answered, 0 misses, 0 left over\n`,
+    [
+      `reelay serve: ${path}, 4 exchanges, legacy 2025-11-25`,
+      `reelay serve: config for a client: {"mcpServers":{"demo":{"command":"${process.execPath}","args":["${MAIN}","serve","${path}"]}}}`,
+      'reelay serve: 4 requests answered, 0 misses, 0 left over',
+      '',
+    ].join('\n'),
   )
   expect(code).toBe(0)
 })
@@ -43,7 +48,7 @@ test('what was recorded and not asked for is reported at the end, with exit code
   const serve = new ServeProcess([tapeFile(...SESSION)])
   serve.say(...OPENING, callOf(1, 'count', {}))
   const { code, stderr } = await serve.end()
-  expect(stderr.split('\n').slice(1)).toEqual([
+  expect(stderr.split('\n').slice(2)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
     'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
     'skipped a baseline step: #4 tools/call count {}',
@@ -57,7 +62,7 @@ test('with --leftovers note, what was not asked for is reported and fails nothin
   const some = new ServeProcess([path, '--leftovers', 'note'])
   some.say(...OPENING, callOf(1, 'count', {}))
   const { code, stderr } = await some.end()
-  expect(stderr.split('\n').slice(1, 3)).toEqual([
+  expect(stderr.split('\n').slice(2, 4)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
     'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
   ])
@@ -80,7 +85,7 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
   const { code, lines, stderr } = await serve.end()
   const command = `reelay serve ${path} --ignore params.arguments.limit`
   expect(JSON.parse(lines[1] ?? '').error.data).toMatchObject({ kind: 'replay_miss', accept: command })
-  expect(stderr.replaceAll(path, 'TAPE')).toMatchInlineSnapshot(`
+  expect(stderr.replaceAll(path, 'TAPE').replace(/^reelay serve: config.*\n/m, '')).toMatchInlineSnapshot(`
     "reelay serve: TAPE, 4 exchanges, legacy 2025-11-25
     REPLAY MISS  tools/call search   tape: TAPE
     why          ARGUMENT_DRIFT: same tool, 1 of 3 fields differs
@@ -189,7 +194,12 @@ test('a torn tape is served, with a warning', async () => {
   serve.say(callOf(1, 'count', {}))
   const { code, lines, stderr } = await serve.end()
   expect(lines).toHaveLength(1)
-  expect(stderr.split('\n').slice(1, -1)).toMatchInlineSnapshot(`
+  expect(
+    stderr
+      .split('\n')
+      .slice(1, -1)
+      .filter((line) => !line.includes('config for a client')),
+  ).toMatchInlineSnapshot(`
     [
       "reelay serve: warning: line 7 of the tape: truncated: the file ends within this line, which is skipped",
       "reelay serve: warning: the tape has no end: it was cut off, or is still being recorded",
@@ -332,7 +342,7 @@ test('overrides come first and faults strike, both from files, and the account n
     { jsonrpc: '2.0', ...answerOf(2, 'one') },
     { jsonrpc: '2.0', ...answerOf(3, 'two') },
   ])
-  expect(stderr.split('\n').slice(1)).toEqual([
+  expect(stderr.split('\n').slice(2)).toEqual([
     'reelay serve: 5 requests answered, 0 misses, 0 left over, 1 fault',
     'fault: tools/call count {} is answered with error -1 "busy"',
     '',

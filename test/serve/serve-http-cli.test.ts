@@ -19,9 +19,10 @@ test('reelay serve --http says where it listens, serves clients at once, and a s
   await two.say(callOf(1, 'count', {}))
   expect(jsonOf(await two.say(callOf(2, 'count', {})))).toMatchObject(answerOf(2, 'two'))
   const { code, stderr } = await serving.stop('SIGTERM')
-  expect(stderr.replace(path, 'TAPE').replace(url, 'URL')).toMatchInlineSnapshot(`
+  expect(stderr.replace(path, 'TAPE').replaceAll(url, 'URL')).toMatchInlineSnapshot(`
     "reelay serve: TAPE, 3 exchanges, legacy 2025-11-25
     listening on URL
+    reelay serve: config for a client: {"mcpServers":{"demo":{"type":"http","url":"URL"}}}
     reelay serve: 5 requests answered, 0 misses, 0 left over
     "
   `)

@@ -1,11 +1,13 @@
 import { once } from 'node:events'
 import { styleText, inspect } from 'node:util'
+import { clearProgress } from './progress.ts'
 import { createOutputRedactor } from './redact-output.ts'
 import { ReelayError } from '../../errors.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** Writes a result to stdout. */
 export function print(text: string): void {
+  clearProgress()
   process.stdout.write(text)
 }
 
@@ -22,6 +24,7 @@ export async function printChunks(
   pieces: Iterable<string>,
   redact: (text: string) => string = String,
 ): Promise<void> {
+  clearProgress()
   const closed = new AbortController()
   const onError = (): void => closed.abort()
   process.stdout.once('error', onError)
@@ -98,6 +101,7 @@ function colourLine(line: string, rules: readonly ColourRule[]): string {
 /** Prints an error with its hint and sets the exit code. Only REELAY_DEBUG shows a stack trace. */
 export function reportError(thrown: unknown): void {
   const error = asReelayError(thrown)
+  clearProgress()
   const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
   const shown = createOutputRedactor()
   process.stderr.write(`${label} ${escapeControlChars(shown(error.message))}\n`)

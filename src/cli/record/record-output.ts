@@ -1,14 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { basename } from 'node:path'
 import type { RecordTapeArgs } from '../options/record-options.ts'
-import { reelayCommand } from '../reelay-command.ts'
+import { clientConfigLine, reelayCommand, type ClientEntry } from '../reelay-command.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { safeName } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import type { TapeCopyResult } from '../../share/share-tape.ts'
 import { removeTapes } from '../../store/file/write.ts'
-import { resolveTape } from '../../store/home.ts'
+import { resolveTape, TAPE_EXTENSION } from '../../store/home.ts'
 import { type VaultSummary, isCommittable, checkVaultPath } from '../../store/vault.ts'
-import { escapeControlChars } from '../../text.ts'
+import { escapeControlChars, quoteTapeArgument } from '../../text.ts'
 
 /** The path of the tape: the given file or name, or a name with the date. */
 export function recordingPath({ output, name, ifExists }: RecordTapeArgs, server: string): string {
@@ -30,6 +31,11 @@ export function announceRecording(
   if (redact === false) printNotice(`WARNING: --no-redact: secrets are written to ${path} as they are`)
   else if (keyTrouble !== undefined) warnAboutKey(keyTrouble)
   if (!quiet) printNotice(`recording to ${path}`)
+}
+
+/** Prints the config with which a client starts this recorder, or connects to it. */
+export function printClientConfig({ quiet }: RecordTapeArgs, server: string, entry: ClientEntry): void {
+  if (!quiet) printNotice(clientConfigLine(server, entry))
 }
 
 /** Secrets are still replaced by placeholders. */
@@ -69,7 +75,13 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
     printNotice(
       `recorded ${frames} ${frames === 1 ? 'frame' : 'frames'} to ${place}${secretsText(secrets)}${stop}`,
     )
+    printNotice(`next, serve it without the server: reelay serve ${quoteTapeArgument(nameOrPath(path))}`)
   }
+}
+
+function nameOrPath(path: string): string {
+  const name = basename(path, TAPE_EXTENSION)
+  return resolveTape(name) === path ? name : path
 }
 
 function printVaultSummary({ path, added, trouble }: VaultSummary): void {

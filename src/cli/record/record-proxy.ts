@@ -2,6 +2,7 @@ import { usageError } from '../options/option.ts'
 import type { RecordUrlArgs, RecordForwardArgs } from '../options/record-options.ts'
 import {
   announceRecording,
+  printClientConfig,
   printNotice,
   printRecordingSummary,
   printTapeProblem,
@@ -41,7 +42,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     onTrouble: printTapeProblem,
     onPending: printNotice,
   })
-  announceProxy(args, recording)
+  announceProxy(args, recording, server)
   const signal = await waitForSignal()
   const summary = await recording.close()
   await view?.end()
@@ -65,7 +66,7 @@ function onlyOnce(work: () => void): () => void {
   }
 }
 
-function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
+function announceProxy(args: RecordUrlArgs, recording: HttpRecording, server: string): void {
   const { url, tape, failure, keyTrouble, isOpen } = recording
   const reach = args.headers.length === 0 ? '' : ', with the headers that it adds'
   if (isOpen)
@@ -75,6 +76,7 @@ function announceProxy(args: RecordUrlArgs, recording: HttpRecording): void {
   announceRecording(args, { path: tape, failure, keyTrouble })
   // Printed even with --quiet if the port was chosen automatically.
   if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
+  printClientConfig(args, server, { type: 'http', url })
 }
 
 /** Records whatever servers a client names, until the client command or a signal ends it. */

@@ -11,10 +11,12 @@ import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { exitLike } from '../signals.ts'
 import type { RecordCommandArgs } from '../options/record-options.ts'
+import { clientEntry } from '../reelay-command.ts'
 import {
   announceRecording,
   printTapeProblem,
   stderrStream,
+  printClientConfig,
   printNotice,
   printRecordingSummary,
   recordingPath,
@@ -31,6 +33,11 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const redaction = redactionOrRefusal(args, path)
   const log = openTapeLog(args, name, { ...redaction, path, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
+  const words = redaction.redactor?.command(process.argv.slice(3))
+  // A client starts the recorder again and again, and each session needs its own tape.
+  const ifExists = args.ifExists === 'refuse' ? ['--numbered'] : []
+  if (log.failure === undefined && words !== undefined)
+    printClientConfig(args, name, clientEntry(['record', ...ifExists, ...words]))
   const filter = await loadMessageFilter(args, log)
   const { maxLineBytes, rules } = args
   const recorder = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes: rules.cutBytes, filter })

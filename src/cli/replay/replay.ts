@@ -40,6 +40,7 @@ import { requireNewTape } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
 import { escapeControlChars } from '../../text.ts'
+import { showTapeReading } from '../output/progress.ts'
 
 export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
   ...TAPE_ARGUMENT,
@@ -74,6 +75,7 @@ export interface ReplayRun extends Required<Pick<RepeatOptions, 'repeat' | 'alwa
 
 /** Replays a tape, prints the result and sets the exit code. */
 export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
+  showTapeReading()
   const tape = await openIndexedTape(resolveTape(run.tape))
   try {
     await replayTape(tape, run, stop)

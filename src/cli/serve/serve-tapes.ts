@@ -13,7 +13,9 @@ import {
   type TapeToServe,
   type ServeAddresses,
   type RequestedTape,
+  printServeConfig,
 } from './tapes-to-serve.ts'
+import { clientEntry } from '../reelay-command.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { describeRequest } from '../../match/describe-request.ts'
 import { missAsText } from '../../match/miss/report.ts'
@@ -27,7 +29,7 @@ import {
   type Drift,
 } from '../../serve/drift.ts'
 import { resolveServer } from '../../serve/playable-tape.ts'
-import { reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
+import { createThrowawayRedactor, reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
 import { storedMatchSettings } from '../../serve/serve-options.ts'
 import { serveStdio } from '../../serve/serve-stdio.ts'
 import { resolveTape } from '../../store/home.ts'
@@ -122,6 +124,7 @@ async function serveOnStdio(
   if (options === undefined) throw usageError('no tape is given', 'see reelay serve --help')
   const server = resolveServer(options.tape, options.server)
   announceTape(options, [server])
+  printServeConfig(server, clientEntry(shownArguments()))
   // A client may kill the server at the end, and `reelay run` has to know that it was played.
   appendReplayReport({ server, answered: 0, misses: 0, leftOver: 0 })
   const streams = {
@@ -151,6 +154,12 @@ export async function serveSingleTape(name: string): Promise<void> {
   ignoreClosedOutput()
   announceConfig({}, 'ignore')
   await serveTapes([{ name }], { flags: {}, words: [], plan: { kind: 'replay' } })
+}
+
+/** The arguments without secrets, which can only be in options: a redactor would delay the first response. */
+function shownArguments(): readonly string[] {
+  const words = process.argv.slice(2)
+  return words.some((word) => word.startsWith('-')) ? createThrowawayRedactor().command(words) : words
 }
 
 const CLIENT_CHECK_MS = 250

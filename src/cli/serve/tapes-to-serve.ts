@@ -1,5 +1,6 @@
 import type { ServeFlags } from '../options/serve-options.ts'
 import { colourText } from '../output/print.ts'
+import { clientConfigLine, type ClientEntry } from '../reelay-command.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
 import type { ServedHttp } from '../../serve/http/serve-http.ts'
 import { type PlayableTape, revisionOfServer, servedRevision } from '../../serve/playable-tape.ts'
@@ -98,6 +99,13 @@ export function announceEndpoints(
       )
     }
   }
+  for (const { server, transport, url } of served.flatMap(({ endpoints }) => endpoints))
+    printServeConfig(server, { type: transport, url })
+}
+
+/** Prints the config with which a client uses the served tapes. */
+export function printServeConfig(server: string, entry: ClientEntry): void {
+  printServeNote(escapeControlChars(clientConfigLine(server, entry)))
 }
 
 export function printServeWarning(text: string): void {

@@ -1,3 +1,4 @@
+import { channel, type Channel } from 'node:diagnostics_channel'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
@@ -163,13 +164,25 @@ async function readFirstLine(path: string): Promise<FirstLine> {
   return decodeFirstLine(path, head)
 }
 
+/** Tells how much of a tape has been read, so that long work can show its progress. Messages are `TapeRead`. */
+const tapeReads: Channel = channel('reelay:tape-read')
+
+export interface TapeRead {
+  readonly path: string
+  readonly bytes: number
+  readonly of: number
+}
+
 /** Yields the current content of a file. Every chunk is a new buffer. */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   const file = await openForReading(path)
   try {
+    let bytes = 0
     for (;;) {
       const chunk = await nextChunk(path, file)
       if (chunk.length === 0) return
+      bytes += chunk.length
+      if (tapeReads.hasSubscribers) tapeReads.publish({ path, bytes, of: (await file.stat()).size })
       yield chunk
     }
   } finally {
