@@ -71,7 +71,7 @@ function requestLines() {
     ['the preface of HTTP/2', () => 'PRI * HTTP/2.0'],
   ]
   return lines.map(([name, line, refused]) =>
-    odd(`request line: ${name}`, withLines(['Content-Length: 2'], '{}', line), { refused }),
+    odd(`request line: ${String(name)}`, withLines(['Content-Length: 2'], '{}', line), { refused }),
   )
 }
 
@@ -509,8 +509,8 @@ function pipelines() {
     odd('two requests', (to) => good(to) + good(to)),
     odd('ten requests', (to) => good(to).repeat(10)),
     ...bad.flatMap(([name, text]) => [
-      odd(`a request after one with ${name}`, (to) => text(to) + hidden(to)),
-      odd(`a request before one with ${name}`, (to) => good(to) + text(to)),
+      odd(`a request after one with ${String(name)}`, (to) => text(to) + hidden(to)),
+      odd(`a request before one with ${String(name)}`, (to) => good(to) + text(to)),
     ]),
   ]
 }
@@ -531,7 +531,7 @@ function noise() {
     ),
     ...Array.from({ length: 30 }, (_, at) =>
       odd(`a request with changed bytes ${at}`, (to) => {
-        const text = [...withLines(['Accept: */*', 'Content-Length: 2'], '{}')(to)]
+        const text = Array.from(withLines(['Accept: */*', 'Content-Length: 2'], '{}')(to))
         for (let n = 0; n < 3; n++) text[random() % text.length] = String.fromCharCode(random() % 256)
         return text.join('')
       }),

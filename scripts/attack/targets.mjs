@@ -9,13 +9,13 @@ import { root } from '../run.mjs'
 const MAIN = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')
 
 /** Starts the built program with its own home folder, and waits until it says where clients find it. */
-export async function startReelay(args, folder, ready = undefined, { limit = undefined } = {}) {
+export async function startReelay(args, folder, ready, { limit } = {}) {
   const env = { ...process.env, REELAY_HOME: join(folder, 'home') }
   // Where it is allowed, a program may open as many sockets as the attack needs.
   const command =
     limit === undefined
       ? [process.execPath]
-      : ['sh', '-c', `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath]
+      : ['sh', '-c', `ulimit -n ${Number(limit)}; exec "$0" "$@"`, process.execPath]
   const child = spawn(command[0], [...command.slice(1), MAIN, ...args], {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
