@@ -4,13 +4,14 @@ import { parseArgs } from 'node:util'
 import { changed } from './verdicts/change.mjs'
 import { openBench, runAll } from './verdicts/bench.mjs'
 import { falseAlarmsIn, judge } from './verdicts/judgement.mjs'
+import { measureServers } from './verdicts/servers.mjs'
 import { SCENES } from './verdicts/scenes/index.mjs'
 import { VOLATILE_KINDS } from './verdicts/scenes/volatile.mjs'
 import { printAlarms, printChanges, printSometimes } from './verdicts/tables.mjs'
 
 const USAGE = `Usage: npm run verdicts -- [options]
 
-  --part <name>        changes, volatile or sometimes (repeatable; default: all)
+  --part <name>        changes, volatile, sometimes or servers (repeatable; default: the first three)
   --only <text>        Only these shapes, scenes, changes (scene.change) or volatile kinds (repeatable)
   --era <era>          legacy or modern (default: both)
   --transport <kind>   stdio or http (default: each change once over stdio and once over HTTP, with noise or without in turn), or memory:
@@ -84,19 +85,23 @@ const began = Date.now()
 const changes = parts.includes('changes') ? await measureChanges() : []
 const alarms = parts.includes('volatile') ? await measureVolatile() : []
 const sometimes = parts.includes('sometimes') && !options.smoke ? await measureSometimes() : []
+const servers = parts.includes('servers') ? await measureServers(Number(options.runs)) : []
 bench.close()
 
-if (options.json) console.log(JSON.stringify({ changes, alarms, sometimes }, null, 2))
+if (options.json) console.log(JSON.stringify({ changes, alarms, sometimes, servers }, null, 2))
 else {
   if (changes.length > 0) printChanges(changes, options)
   if (alarms.length > 0) printAlarms(alarms, options)
   if (sometimes.length > 0) printSometimes(sometimes, options)
+  for (const { name, runs, alarmed, why } of servers)
+    console.log(`${name.padEnd(28)} ${runs} runs, ${alarmed} false alarms${why === '' ? '' : `: ${why}`}`)
   console.log(`\n${Math.round((Date.now() - began) / 1000)} s`)
 }
 const isGood =
   changes.every(({ isNamed }) => isNamed) &&
   alarms.every(({ alarmed }) => alarmed === 0) &&
-  sometimes.every(({ isFound }) => isFound)
+  sometimes.every(({ isFound }) => isFound) &&
+  servers.every(({ alarmed }) => alarmed === 0)
 process.exitCode = isGood ? 0 : 1
 
 /** Each change alone, and the unchanged server once for each tape: an alarm there would make every find doubtful. */
