@@ -1,3 +1,4 @@
+import { commonAffixLength } from '../text.ts'
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
 import { ReplayController, type Stop, StopQueue } from './controller.ts'
 import { IdentityJudge } from './judge/identity.ts'
@@ -5,10 +6,10 @@ import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
 import { tapeNotes } from './notes.ts'
 import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from './options.ts'
-import { isSelected, type ReplayPlan, planMessages } from './plan/plan.ts'
+import { isSelected, type ReplayPlan, planMessages, unmatchedPatterns } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
-import { toolsOnTape, listBeforeCalls } from './plan/tool-safety.ts'
+import { toolsOnTape, listBeforeCalls, type ToolDescriptions } from './plan/tool-safety.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
 import { Batches } from './send/batches.ts'
 import { EarlyRequests } from './send/early-requests.ts'
@@ -188,6 +189,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   ])
   const plan = planMessages(part.turns, options, tools)
   if (plan.hasWrites) options.onWrites?.()
+  peer.notes.push(...unmatchedNames(part, options, tools))
   for (const name of toolsOnTape(part).keys())
     if (!tools.has(name)) peer.notes.push(`the tool ${name} is lost: the server no longer lists it`)
   const { bindings, notes } = dropLeftOutProducers(found, plan)
@@ -298,6 +300,25 @@ function maxBatchSize({ ordering, timing, maxConcurrent = Infinity }: PlayOption
 function applyErrorPolicy({ onError, controller }: RunOptions): void {
   if (onError === 'stop') controller.stop()
   if (onError === 'pause') controller.pause()
+}
+
+/** Names of options that match nothing are most often misspelled. */
+function unmatchedNames(part: ServerPart, options: PlayOptions, tools: ToolDescriptions): readonly string[] {
+  const known = [...new Set([...tools.keys(), ...toolsOnTape(part).keys()])]
+  const unknown = known.length === 0 ? [] : (options.allow ?? []).filter((name) => !known.includes(name))
+  return [
+    ...unknown.map((name) => `--allow ${name} matches no tool${suggestionFor(name, known)}`),
+    ...unmatchedPatterns(part.turns, options).map(
+      ([option, pattern]) => `${pattern} of --${option} matches no message of the tape`,
+    ),
+  ]
+}
+
+function suggestionFor(name: string, known: readonly string[]): string {
+  const similar = known
+    .map((each) => ({ each, rest: Math.max(each.length, name.length) - commonAffixLength(each, name) }))
+    .toSorted((a, b) => a.rest - b.rest)[0]
+  return similar !== undefined && similar.rest <= 3 ? `; did you mean ${similar.each}?` : ''
 }
 
 function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonly string[] {

@@ -163,21 +163,35 @@ export const REPLAY_OPTIONS: OptionTable<
     include: option(
       '--include <methods>',
       nameList,
-      'Send only these methods or tools, e.g. tools/call:search; * matches any characters (repeatable)',
+      'Send only these methods or tools, e.g. tools/call:search, or exchanges, e.g. #38; * matches any characters (repeatable)',
+      { config: ['replay.include', 'replay.includeMethods'] },
     ),
-    exclude: option('--exclude <methods>', nameList, 'Do not send these methods or tools (repeatable)'),
+    exclude: option(
+      '--exclude <methods>',
+      nameList,
+      'Do not send these methods, tools or exchanges (repeatable)',
+      {
+        config: ['replay.exclude', 'replay.excludeMethods'],
+      },
+    ),
     from: option(
       '--from',
       durationValue(),
       'Skip messages that were recorded before this time, counted from the start of the tape',
+      { config: ['replay.from', 'replay.startOffset'] },
     ),
     to: option(
       '--to',
       durationValue(),
       'Skip messages that were recorded after this time, counted from the start of the tape',
+      { config: ['replay.to', 'replay.endOffset'] },
     ),
-    skipNotifications: option('--skip-notifications', switchOn, 'Do not send notifications'),
-    skipErrors: option('--skip-errors', switchOn, 'Do not send requests whose recorded response is an error'),
+    skipNotifications: option('--skip-notifications', toggle, 'Do not send notifications', {
+      config: 'replay.skipNotifications',
+    }),
+    skipErrors: option('--skip-errors', toggle, 'Do not send requests whose recorded response is an error', {
+      config: 'replay.skipErrors',
+    }),
   }),
   ...inGroup('Timing and order', {
     timing: option(

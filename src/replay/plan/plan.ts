@@ -116,7 +116,8 @@ function skipReason(
   { message, tool, at, turn }: Candidate,
   { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: MessageSelection,
 ): string | undefined {
-  const isNamed = (pattern: string): boolean => matchesPattern(pattern, message.method, tool)
+  const isNamed = (pattern: string): boolean =>
+    pattern === `#${turn.exchange}` || matchesPattern(pattern, message.method, tool)
   if (include !== undefined && !include.some(isNamed)) return 'not included'
   if (exclude.some(isNamed)) return 'excluded'
   if (at < from) return 'before the selected part of the tape'
@@ -125,6 +126,22 @@ function skipReason(
   const answer = turn.response?.message
   const failed = answer?.kind === 'response' && 'error' in answer.outcome
   return skipErrors && failed ? 'the recorded answer is an error' : undefined
+}
+
+/** The patterns of `include` and `exclude` that match no message of a tape. */
+export function unmatchedPatterns(
+  turns: TurnStore,
+  { include = [], exclude = [] }: MessageSelection,
+): readonly (readonly [option: 'include' | 'exclude', pattern: string])[] {
+  const open = new Map<string, readonly ['include' | 'exclude', string]>()
+  for (const pattern of include) open.set(`include ${pattern}`, ['include', pattern])
+  for (const pattern of exclude) open.set(`exclude ${pattern}`, ['exclude', pattern])
+  for (let place = 0; place < turns.size && open.size > 0; place++) {
+    const { method, name } = turns.summary(place)
+    for (const [key, [, pattern]] of open)
+      if (pattern === `#${turns.exchangeOf(place)}` || matchesPattern(pattern, method, name)) open.delete(key)
+  }
+  return [...open.values()]
 }
 
 function matchesPattern(pattern: string, method: string, tool: string | undefined): boolean {
