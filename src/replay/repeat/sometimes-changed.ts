@@ -63,15 +63,25 @@ function isProgress({ layer, difference }: StepFinding): boolean {
   return layer === 'notifications' && difference?.path[0] !== 'connection'
 }
 
-/** The log messages that have three or more levels in the recording and the runs: they are different messages each time. */
+/**
+ * The log messages that have three or more levels in the recording and the runs, or that vary beside others with five or more: they are
+ * different messages each time. A message is compared with an equal one if there is one, so that single places vary less.
+ */
 function randomMessages(runs: readonly ReplayStep[]): ReadonlySet<string | undefined> {
   const levels = new Map<string, Set<unknown>>()
+  const all = new Set<unknown>()
   for (const finding of runs.flatMap(({ findings }) => findings)) {
     const [key, isLevel] = [messageKey(finding), finding.difference?.path[3] === 'level']
-    if (key !== undefined && isLevel) levels.set(key, (levels.get(key) ?? new Set()).add(finding.actual))
+    if (key === undefined || !isLevel) continue
+    levels.set(key, (levels.get(key) ?? new Set()).add(finding.actual))
+    all.add(finding.expected).add(finding.actual)
   }
-  return new Set([...levels].flatMap(([key, values]) => (values.size + 1 < LEAST_RANDOM ? [] : key)))
+  const isRandom = (values: ReadonlySet<unknown>): boolean =>
+    all.size >= LEAST_RANDOM_LEVELS || values.size + 1 >= LEAST_RANDOM
+  return new Set([...levels].flatMap(([key, values]) => (isRandom(values) ? key : [])))
 }
+
+const LEAST_RANDOM_LEVELS = 5
 
 /** The notification of a connection that a finding is about, such as `frame-12`. */
 function messageKey({ layer, difference }: StepFinding): string | undefined {
