@@ -3,8 +3,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
+import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { CLIENTS } from './interop/clients.mjs'
+import { installEcosystem } from './interop/ecosystem.mjs'
+import { runFrameworks, runMatrix, writeTables } from './interop/matrix.mjs'
 import { everything, installPrograms } from './interop/programs.mjs'
 import { SERVERS } from './interop/servers.mjs'
 import { troublesOn } from './interop/tape-check.mjs'
@@ -29,24 +31,43 @@ const PAIRS = [
   { ...CHAIN, served: CHAIN },
 ]
 
+const { values: options } = parseArgs({
+  options: { docs: { type: 'boolean' }, only: { type: 'string' }, matrix: { type: 'boolean' } },
+})
+const isWanted = (name) => options.only === undefined || name.includes(options.only)
+
 installWhenNeeded()
 installPrograms()
-if ((await build()) !== 0) process.exit(1)
+installEcosystem()
+// Another build that is put to the test is not ours to make.
+if (process.env.REELAY_MAIN === undefined && (await build()) !== 0) process.exit(1)
 const scratch = mkdtempSync(join(tmpdir(), 'reelay-interop-'))
 // The clients look for configs and leave their own in the home folder.
 for (const name of ['HOME', 'USERPROFILE', 'REELAY_HOME']) process.env[name] = scratch
 let failed = 0
-let isTypeScriptLoaded = false
+let isTypeScriptLoaded = options.matrix === true
+let tables = { rows: [], outcomes: [] }
 try {
-  for (const [at, pair] of PAIRS.entries())
-    if (!(await judge(pair, join(scratch, `pair-${at + 1}`)))) failed++
-  isTypeScriptLoaded = await judgeTypeScript()
+  if (options.matrix !== true) {
+    for (const [at, pair] of PAIRS.entries())
+      if (!(await judge(pair, join(scratch, `pair-${at + 1}`)))) failed++
+    isTypeScriptLoaded = await judgeTypeScript()
+  }
+  const rows = await runMatrix(join(scratch, 'matrix'), isWanted)
+  tables = { rows, outcomes: await runFrameworks(isWanted) }
 } catch (error) {
   console.error(`interop: could not run: ${error.message}`)
   process.exit(3)
 }
-console.log(`\n${PAIRS.length - failed} pairs the same, ${failed} different`)
-const isGood = failed === 0 && isTypeScriptLoaded
+if (options.matrix !== true) console.log(`\n${PAIRS.length - failed} pairs the same, ${failed} different`)
+const cells = [
+  ...tables.rows.flatMap((row) => Object.values(row.cells).map((cell) => cell !== 'FAILED')),
+  ...tables.outcomes.map(({ isSame }) => isSame),
+]
+const lost = cells.filter((isSame) => !isSame).length
+console.log(`${cells.length - lost} of ${cells.length} served or replayed the same`)
+if (options.docs === true) writeTables()
+const isGood = failed === 0 && lost === 0 && isTypeScriptLoaded
 if (!isGood) console.log(`the tapes are in ${scratch}`)
 else rmSync(scratch, { recursive: true })
 process.exitCode = isGood ? 0 : 1

@@ -1,0 +1,266 @@
+// Tapes between clients: each is recorded with one client and served to all others, in both eras and over three transports. And
+// programs of four frameworks under `reelay run`, replayed while their server is down.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { end, ended, firstMatch, freePort, start } from '../processes.mjs'
+import { serving, startPlayer } from '../player.mjs'
+import { main, recording, startRecorder } from '../recorder.mjs'
+import { root } from '../run.mjs'
+import { CLIENTS } from './clients.mjs'
+import { DRIVERS, resultFolder, SMALL_SERVERS } from './ecosystem.mjs'
+import { everything } from './programs.mjs'
+
+const TRANSPORTS = ['stdio', 'http', 'sse']
+const PATHS = { http: '/mcp', sse: '/sse' }
+const ECHO = { tool: 'echo', args: { message: 'žluťoučký 🐎' } }
+const SMALL_TASKS = [{}, ECHO, { tool: 'add', args: { a: 2, b: 40.5 } }, { tool: 'knock', args: {} }]
+
+const SERVERS = {
+  everything: {
+    title: 'server-everything',
+    command: (transport) => [...everything, transport === 'http' ? 'streamableHttp' : transport],
+    tasks: [{}, ECHO, { tool: 'get-sum', args: { a: 2, b: 40.5 } }],
+  },
+  ...Object.fromEntries(
+    Object.entries(SMALL_SERVERS).map(([name, { title, command }]) => [
+      name,
+      { title, tasks: SMALL_TASKS, command: (transport, port) => [...command, transport, String(port)] },
+    ]),
+  ),
+}
+
+const MODERN = [
+  { server: 'python 2', transport: 'http', recorder: 'python 2', era: 'modern' },
+  { server: 'python 2', transport: 'stdio', recorder: 'fastmcp', era: 'modern' },
+  { server: 'fastmcp', transport: 'http', recorder: 'ai sdk', era: 'modern' },
+]
+
+/** One tape for each server and transport. The recorders take turns. */
+function tapesToMake() {
+  const recorders = Object.keys(DRIVERS)
+  const legacy = Object.keys(SERVERS).flatMap((server) =>
+    TRANSPORTS.map((transport) => ({ server, transport })),
+  )
+  return [
+    ...legacy.map((row, at) => ({ ...row, recorder: recorders[at % recorders.length], era: 'legacy' })),
+    ...MODERN,
+  ]
+}
+
+/** Returns the rows of the table, each with the outcome for every client. */
+export async function runMatrix(folder, isWanted = () => true) {
+  mkdirSync(folder, { recursive: true })
+  const rows = []
+  for (const [at, row] of tapesToMake().entries()) {
+    if (!isWanted(`${row.server} ${row.transport} ${row.era}`)) continue
+    const made = await tried(() => recordTape(row, join(folder, `tape-${at + 1}.tape.jsonl`)))
+    const clients = [...Object.keys(DRIVERS), ...Object.keys(CLIENTS)]
+    const served = await Promise.all(
+      clients.map(async (client, place) => {
+        if (!speaks(client, row.era)) return []
+        const transports = row.era === 'modern' ? ['http', 'stdio'] : TRANSPORTS
+        const transport = transports[(at + place) % transports.length]
+        const answers = made.error ? made : await tried(() => serveTape(row, made, client, transport))
+        const isSame = isDeepStrictEqual(answers, made.answers)
+        if (!isSame)
+          console.log(`    ${client} over ${transport}: ${answers.error ?? JSON.stringify(answers)}`)
+        return [[client, isSame ? transport : 'FAILED']]
+      }),
+    )
+    const cells = Object.fromEntries(served.flat())
+    rows.push({ ...row, cells })
+    keepResult(`${at} ${row.server} ${row.transport} ${row.era}`, { kind: 'row', at, ...row, cells })
+    console.log(
+      `${titleOf(row)}: ${Object.entries(cells)
+        .map((cell) => cell.join(' '))
+        .join(', ')}`,
+    )
+  }
+  return rows
+}
+
+/** Returns one outcome for each framework and transport: recorded by `reelay run`, and replayed without the server. */
+export async function runFrameworks(isWanted = () => true) {
+  const outcomes = []
+  for (const name of Object.keys(DRIVERS).filter((each) => DRIVERS[each].isNode))
+    for (const transport of TRANSPORTS) {
+      if (!isWanted(`run ${name} ${transport}`)) continue
+      const tape = `run-${name.replace(' ', '-')}-${transport}`
+      const outcome = await tried(() => recordAndReplay(name, transport, tape))
+      outcomes.push({ name, transport, isSame: outcome.isSame === true })
+      keepResult(`run ${name} ${transport}`, { kind: 'run', ...outcomes.at(-1) })
+      console.log(`reelay run, ${DRIVERS[name].title}, ${transport}: ${outcome.isSame ? 'same' : 'FAILED'}`)
+      if (!outcome.isSame) console.log(`    ${outcome.error ?? JSON.stringify(outcome)}`)
+    }
+  return outcomes
+}
+
+async function recordAndReplay(name, transport, tape) {
+  const { tasks } = SERVERS.everything
+  const { target, stop } = await open('everything', transport)
+  const order = [...DRIVERS[name].command, JSON.stringify({ ...target, transport, env: safeEnv(), tasks })]
+  const under = (way) => printed([process.execPath, main, 'run', way, tape, '--', ...order])
+  let live
+  try {
+    live = await under('--record')
+  } finally {
+    await stop()
+  }
+  const played = await under('--replay')
+  return { isSame: isDeepStrictEqual(live, played), live, played }
+}
+
+async function recordTape({ server, transport, recorder, era }, tape) {
+  const { tasks } = SERVERS[server]
+  const { target, stop } = await open(server, transport, (command) => [...recording(tape), ...command])
+  if (transport === 'stdio') return { tape, answers: await use(recorder, { target, transport, era, tasks }) }
+  const proxy = await startRecorder({ url: target.url, tape })
+  try {
+    return { tape, answers: await use(recorder, { target: { url: proxy.url }, transport, era, tasks }) }
+  } finally {
+    await proxy.stop()
+    await stop()
+  }
+}
+
+async function serveTape({ server, era }, { tape }, client, transport) {
+  const { tasks } = SERVERS[server]
+  if (transport === 'stdio') return use(client, { target: { command: serving(tape) }, transport, era, tasks })
+  const { url, stop } = await startPlayer({ tape, transport })
+  try {
+    return await use(client, { target: { url }, transport, era, tasks })
+  } finally {
+    await stop()
+  }
+}
+
+/** Starts a server over a transport, or gives its command. */
+async function open(server, transport, instead = (command) => command) {
+  const port = await freePort()
+  const command = SERVERS[server].command(transport, port)
+  if (transport === 'stdio') return { target: { command: instead(command) }, stop: async () => {} }
+  const child = start(command, {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = [child.stdout, child.stderr].map((stream) =>
+    firstMatch(child, stream, /on port \d+|running on http/),
+  )
+  await Promise.any(said)
+  for (const stream of [child.stdout, child.stderr]) stream.resume()
+  return { target: { url: `http://127.0.0.1:${port}${PATHS[transport]}` }, stop: () => end(child) }
+}
+
+async function use(client, { target, transport, era, tasks }) {
+  if (DRIVERS[client] === undefined) return useCli(client, { ...target, transport }, era, tasks)
+  const order = JSON.stringify({ ...target, transport, era, env: safeEnv(), tasks })
+  return printed([...DRIVERS[client].command, order])
+}
+
+/** The command-line clients take one task each. */
+async function useCli(client, target, era, tasks) {
+  const answers = []
+  for (const task of tasks) {
+    const value = await CLIENTS[client].use(target, task, era)
+    answers.push(task.tool === undefined ? value : textOf(value))
+  }
+  return answers
+}
+
+function textOf({ content = [], result }) {
+  const text = content.filter(({ type }) => type === 'text').map((part) => part.text)
+  return content.length === 0 ? result : text.join('')
+}
+
+function speaks(client, era) {
+  return (
+    era === 'legacy' || (DRIVERS[client]?.eras ?? (client === 'inspector' ? ['modern'] : [])).includes(era)
+  )
+}
+
+function safeEnv() {
+  const names = ['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'REELAY_HOME']
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])))
+}
+
+async function printed(command) {
+  const child = start(command, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'])
+    child[name].setEncoding('utf8').on('data', (chunk) => (text[name] += chunk))
+  const patience = setTimeout(() => child.kill('SIGKILL'), 120_000)
+  const code = await ended(child)
+  clearTimeout(patience)
+  try {
+    return JSON.parse(text.stdout.trim().split('\n').at(-1))
+  } catch {
+    throw new Error(`${command[0]} … ended with ${code}: ${(text.stdout + text.stderr).slice(-1500)}`)
+  }
+}
+
+async function tried(work) {
+  try {
+    return await work()
+  } catch (error) {
+    return { error: error.message }
+  }
+}
+
+function titleOf({ server, transport, recorder, era }) {
+  return `${SERVERS[server].title}, ${transport}, ${era}, recorded with ${DRIVERS[recorder].title}`
+}
+
+const BEGIN = '<!-- made by npm run interop -- --docs -->'
+const END = '<!-- end of what npm run interop made -->'
+
+/** Keeps the result of each row, so that rows can be run one by one. */
+function keepResult(name, result) {
+  mkdirSync(resultFolder, { recursive: true })
+  writeFileSync(join(resultFolder, `${encodeURIComponent(name)}.json`), JSON.stringify(result))
+}
+
+/** Writes the tables of all results that were kept into the page of results. */
+export function writeTables() {
+  const results = readdirSync(resultFolder).map((name) =>
+    JSON.parse(readFileSync(join(resultFolder, name), 'utf8')),
+  )
+  const rows = results.filter(({ kind }) => kind === 'row').toSorted((a, b) => a.at - b.at)
+  const outcomes = results.filter(({ kind }) => kind === 'run')
+  const page = join(root, 'docs', 'explanation', 'interop.md')
+  const text = readFileSync(page, 'utf8')
+  const [before] = text.split(BEGIN)
+  const [, after] = text.split(END)
+  writeFileSync(page, `${before}${BEGIN}\n\n${tables(rows, outcomes)}\n\n${END}${after}`)
+}
+
+function tables(rows, outcomes) {
+  const clients = [...Object.keys(DRIVERS), ...Object.keys(CLIENTS)]
+  const matrix = table(
+    ['Server', 'Over', 'Era', 'Recorded with', ...clients],
+    rows.map(({ server, transport, era, recorder, cells }) => [
+      server,
+      transport,
+      era,
+      recorder,
+      ...clients.map((client) => cells[client] ?? ''),
+    ]),
+  )
+  const names = [...new Set(outcomes.map(({ name }) => name))]
+  const run = table(
+    ['`reelay run`', ...TRANSPORTS],
+    names.map((name) => [
+      DRIVERS[name].title,
+      ...TRANSPORTS.map((transport) =>
+        outcomes.some((one) => one.name === name && one.transport === transport && one.isSame)
+          ? 'same'
+          : 'FAILED',
+      ),
+    ]),
+  )
+  return `${matrix}\n\n${run}`
+}
+
+function table(head, lines) {
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
