@@ -14,6 +14,11 @@ export function ephemeralKey() {
 
 const json = (message) => JSON.stringify({ jsonrpc: '2.0', ...message })
 
+/** A header has no line breaks. Those within base64 are left out. */
+function inOneLine(text) {
+  return text.replaceAll(/(?<=[A-Za-z0-9+/]{76})\n/g, '').replaceAll(/[\r\n]+/g, ' ')
+}
+
 /** The places where a value can stand, as the recorder redacts them. */
 const PLACES = {
   params: (redactor, text) =>
@@ -24,7 +29,7 @@ const PLACES = {
     redactor.text(json({ method: 'notifications/message', params: { data: text } })),
   stderr: (redactor, text) => redactor.text(`${text}\n`),
   argv: (redactor, text) => redactor.command(['server', '--note', text, `--entry=${text}`]).join(' '),
-  header: (redactor, text) => redactor.header('X-Note', text.replaceAll(/[\r\n]+/g, '')),
+  header: (redactor, text) => redactor.header('X-Note', inOneLine(text)),
   query: (redactor, text) => redactor.url(`/mcp?page=2&q=${encodeURIComponent(text)}`),
   'SSE id': (redactor, text) => redactor.text(text),
 }
