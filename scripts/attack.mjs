@@ -10,6 +10,8 @@ const ATTACKS = {
   http: () => import('./attack/http.mjs'),
   sockets: () => import('./attack/sockets.mjs'),
   soak: () => import('./attack/soak.mjs'),
+  fuzz: () => import('./attack/fuzz.mjs'),
+  'soak-record': () => import('./attack/soak-record.mjs'),
 }
 
 const words = process.argv.slice(2)
