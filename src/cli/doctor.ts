@@ -1,3 +1,4 @@
+import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { escapeControlCharsInJson } from '../text.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { switchOn } from './options/option-types.ts'
@@ -15,7 +16,11 @@ export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; 
   },
   run: async (_, { offline, json }) => {
     const { formatDoctorReport, runDoctor } = await import('../wrap/doctor/doctor.ts')
-    const report = await runDoctor(configEnvironment(), offline ? { probeTimeoutMs: 'never' } : {})
+    const redactor = createThrowawayRedactor()
+    const report = await runDoctor(configEnvironment(), {
+      ...(offline && { probeTimeoutMs: 'never' }),
+      holdsSecret: (text) => redactor.text(text) !== text,
+    })
     const redact = createOutputRedactor() // a finding may quote a command line or a line of a config
     print(redact(json ? `${escapeControlCharsInJson(JSON.stringify(report))}\n` : formatDoctorReport(report)))
     process.exitCode = report.healthy ? 0 : 1

@@ -27,6 +27,9 @@ export interface DoctorFinding {
     | 'tape-unusable'
     | 'tapes-unwritable'
     | 'tapes-not-private'
+    | 'secret-in-config'
+    | 'unpinned-package'
+    | 'no-tls'
   readonly about: string
   readonly hint: string
 }

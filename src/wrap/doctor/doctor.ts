@@ -22,6 +22,7 @@ import {
   checkTapeFolder,
   type DoctorFinding,
 } from './checks.ts'
+import { findConfigRisks } from './config-risks.ts'
 import { parseWrappedCommand, type WrappedCommand } from '../entries/command-entry.ts'
 import { isSameEntry, WrappedEntryStore, type WrappedEntry } from '../wrapped-entries.ts'
 
@@ -45,6 +46,8 @@ interface DoctorConfig {
   readonly file: string
   readonly servers: readonly string[]
   readonly findings: readonly DoctorFinding[]
+  /** What is dangerous in the config. It works, so it does not count as a problem. */
+  readonly risks: readonly DoctorFinding[]
 }
 
 export interface DoctorReport {
@@ -57,6 +60,8 @@ export interface DoctorReport {
 export interface DoctorOptions {
   /** How many milliseconds to wait for servers behind bridges; `never` contacts none of them. */
   readonly probeTimeoutMs?: number | 'never'
+  /** Tells whether a text holds a secret. Without it, secrets in configs are not searched. */
+  readonly holdsSecret?: (text: string) => boolean
 }
 
 const PROBE_TIMEOUT_MS = 5000
@@ -64,7 +69,7 @@ const PROBE_TIMEOUT_MS = 5000
 /** Checks every config of every client, every entry that is or was wrapped, and the tape folder. */
 export async function runDoctor(
   where: UserEnvironment,
-  { probeTimeoutMs = PROBE_TIMEOUT_MS }: DoctorOptions = {},
+  { probeTimeoutMs = PROBE_TIMEOUT_MS, holdsSecret = () => false }: DoctorOptions = {},
 ): Promise<DoctorReport> {
   const store = new WrappedEntryStore(homeFolder(where.env))
   const opened = openClientConfigs(selectTargetsWithWrapped({ where }, store.entries))
@@ -76,7 +81,7 @@ export async function runDoctor(
   entries.push(...store.entries.filter((entry) => isStaleEntry(entry, opened)).map(staleEntry))
   const folder = tapeFolder(where.env)
   const tapes = { folder, findings: checkTapeFolder(folder, where.platform) }
-  const configs = opened.map(describeConfig)
+  const configs = opened.map((each) => describeConfig(each, holdsSecret))
   const healthy = [...configs, ...entries, tapes].every(({ findings }) => findings.length === 0)
   return { configs, entries, tapes, healthy }
 }
@@ -180,13 +185,18 @@ function staleEntry({ client, file, server, since, tape }: WrappedEntry): Doctor
   }
 }
 
-function describeConfig(opened: ConfigOpenResult): DoctorConfig {
+function describeConfig(opened: ConfigOpenResult, holdsSecret: (text: string) => boolean): DoctorConfig {
   const { client, file } = opened.target
   const place = { client: client.name, file }
   if (opened.kind === 'open')
-    return { ...place, servers: opened.entries.map(({ server }) => server), findings: [] }
+    return {
+      ...place,
+      servers: opened.entries.map(({ server }) => server),
+      findings: [],
+      risks: opened.entries.flatMap((entry) => findConfigRisks(entry, holdsSecret)),
+    }
   const { message, hint = 'fix the file' } = opened.error
-  return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }] }
+  return { ...place, servers: [], findings: [{ kind: 'config-refused', about: message, hint }], risks: [] }
 }
 
 interface NewestTape {
@@ -219,11 +229,12 @@ export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorR
   return `${sections.map((lines) => lines.map(escapeControlChars).join('\n')).join('\n\n')}\n`
 }
 
-function configLines({ client, file, servers, findings }: DoctorConfig): readonly string[] {
+function configLines({ client, file, servers, findings, risks }: DoctorConfig): readonly string[] {
   const names = servers.length === 0 ? 'no servers' : servers.join(', ')
   return [
     `${client}  ${file}  ${findings.length === 0 ? names : ''}`.trimEnd(),
     ...findings.flatMap(findingLines),
+    ...risks.flatMap(({ about, hint }) => [`       risk    ${about}`, `       hint    ${hint}`]),
   ]
 }
 
