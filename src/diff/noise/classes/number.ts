@@ -10,10 +10,15 @@ export const counter: ClassKind = {
     const grows = read.every((one, at) => at === 0 || one.value > (read[at - 1]?.value ?? Infinity))
     const isText = typeof values[0] === 'string'
     if (!grows || values.some((value) => (typeof value === 'string') !== isText)) return undefined
-    return counterClass({ from: read[0]?.value ?? 0, to: read.at(-1)?.value ?? 0, isText })
+    const seen = { from: read[0]?.value ?? 0, to: read.at(-1)?.value ?? 0, isText }
+    return counterClass(seen, { from: seen.from, to: wideRange([seen.from, seen.to]).to })
   },
-  read: (written) =>
-    counterClass({ from: written.number('from'), to: written.number('to'), isText: written.flag('text') }),
+  // Since the profile was written, the counter may have gone on for months, or begun again on another machine.
+  read: (written) => {
+    const from = written.number('from')
+    const seen = { from, to: written.number('to'), isText: written.flag('text') }
+    return counterClass(seen, { from: Math.min(from, 0), to: Infinity })
+  },
 }
 
 /** The numbers that were seen. */
@@ -24,15 +29,17 @@ interface SeenNumbers {
   readonly isText: boolean
 }
 
-function counterClass({ from: first, to: last, isText }: SeenNumbers): ValueClass {
-  const range = wideRange([first, last])
+function counterClass(
+  { from: first, to: last, isText }: SeenNumbers,
+  range: { readonly from: number; readonly to: number },
+): ValueClass {
   return {
     text: `counter from ${first}`,
     written: { is: 'counter', from: first, to: last, ...(isText && { text: true }) },
     accepts: (value, { isRecorded }) => {
       const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
       if (one === undefined || !isInteger(one)) return false
-      return isRecorded ? one.value <= last : one.value >= first && one.value <= range.to
+      return isRecorded ? one.value <= last : one.value >= range.from && one.value <= range.to
     },
   }
 }
