@@ -217,22 +217,29 @@ interface ChangedWord {
   readonly isDuration: boolean
 }
 
-/** Pairs the words of two texts. Returns `undefined` if they do not seem to follow the same template. */
+/**
+ * Finds the parts of two texts that differ between the words that both have. Returns `undefined` if the texts do not seem to follow the
+ * same template.
+ */
 function changedWords({ expected, actual }: Difference): readonly ChangedWord[] | undefined {
   if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
   const [ours, theirs] = [proseTokens(expected), proseTokens(actual)]
-  if (ours.length < 2 || ours.length !== theirs.length || ours.length > MOST_WORDS) return undefined
+  if (ours.length < 2 || Math.max(ours.length, theirs.length) > MOST_WORDS) return undefined
   // The same words in another order move together.
   if (ours.toSorted().join('\0') === theirs.toSorted().join('\0')) return undefined
   const common = longestCommonSubsequence(ours, theirs)
-  if (common.length * 2 < ours.length || common.some((pair) => pair.expected !== pair.actual))
-    return undefined
-  return ours.flatMap((word, at) => {
-    const value = theirs[at] ?? ''
-    if (value === word) return []
-    const unit = ours.slice(at + 1, at + 3).find((next) => next.trim() !== '') ?? ''
-    return [{ at, value, isDuration: /^\d/.test(word) && isDurationWord(unit.toLowerCase()) }]
-  })
+  if (common.length * 2 < ours.length) return undefined
+  const changed: ChangedWord[] = []
+  let [at, from] = [0, 0]
+  for (const pair of [...common, { expected: ours.length, actual: theirs.length }]) {
+    const [old, value] = [ours.slice(at, pair.expected).join(''), theirs.slice(from, pair.actual).join('')]
+    if (old !== value) {
+      const unit = ours.slice(pair.expected, pair.expected + 2).find((next) => next.trim() !== '') ?? ''
+      changed.push({ at, value, isDuration: /^\d/.test(old) && isDurationWord(unit.toLowerCase()) })
+    }
+    ;[at, from] = [pair.expected + 1, pair.actual + 1]
+  }
+  return changed
 }
 
 const MOST_WORDS = 5000
