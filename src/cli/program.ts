@@ -51,22 +51,22 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'inspect',
       help: 'Show the contents of a tape: connections, exchanges, errors, stderr and misses',
-      load: async () => (await import('./inspect.ts')).inspectCommand,
+      load: async () => (await import('./inspect/inspect.ts')).inspectCommand,
     },
     {
       name: 'stats',
       help: 'Show call counts, errors and latency for each method and tool',
-      load: async () => (await import('./stats.ts')).statsCommand,
+      load: async () => (await import('./inspect/stats.ts')).statsCommand,
     },
     {
       name: 'tail',
       help: 'Follow a tape while it is being recorded',
-      load: async () => (await import('./tail.ts')).tailCommand,
+      load: async () => (await import('./inspect/tail.ts')).tailCommand,
     },
     {
       name: 'list',
       help: 'List the tapes in the tape folder',
-      load: async () => (await import('./list.ts')).listCommand,
+      load: async () => (await import('./inspect/list.ts')).listCommand,
     },
   ],
   Serve: [

@@ -1,12 +1,12 @@
-import { redactTapeLabels } from '../redact/redact-tape.ts'
-import { renderReport } from '../report/registry.ts'
-import { tapeFolder } from '../store/home.ts'
-import { listTapes, type TapeSummary } from '../store/file/list.ts'
-import { parseServerFilter } from '../tape/server-filter.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { jsonOption, serverFilter } from './options/shared-options.ts'
-import { printChunks } from './output/print.ts'
-import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
+import { redactTapeLabels } from '../../redact/redact-tape.ts'
+import { renderReport } from '../../report/registry.ts'
+import { tapeFolder } from '../../store/home.ts'
+import { listTapes, type TapeSummary } from '../../store/file/list.ts'
+import { parseServerFilter } from '../../tape/server-filter.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { jsonOption, serverFilter } from '../options/shared-options.ts'
+import { printChunks } from '../output/print.ts'
+import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 
 export const listCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
   name: 'list',
