@@ -5,7 +5,7 @@ export function configSchema(commands) {
     name,
     { description, ...sectionSchema(rows, name) },
   ])
-  return {
+  return withSnakeCase({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:reelay:config-1',
     title: 'reelay.config.yaml, version 1',
@@ -16,7 +16,31 @@ export function configSchema(commands) {
       ...Object.fromEntries(['redaction', 'match', 'replay', 'serve'].map((name) => [name, optional(name)])),
     },
     $defs: { ...Object.fromEntries(sections), ...DEFINITIONS },
+  })
+}
+
+/** Adds the snake_case spelling of every name and every choice, because the reader accepts both. */
+function withSnakeCase(schema, path = '#') {
+  if (Array.isArray(schema)) return schema.map((item, at) => withSnakeCase(item, `${path}/${at}`))
+  if (schema === null || typeof schema !== 'object') return schema
+  const { enum: words, const: word, ...rest } = schema
+  const choices = [...new Set((words ?? [word]).flatMap((each) => [each, toSnakeCase(each)]))]
+  const copy = {
+    ...(words && { enum: choices }),
+    ...('const' in schema && (choices.length > 1 ? { enum: choices } : { const: word })),
   }
+  for (const [name, value] of Object.entries(rest)) copy[name] = withSnakeCase(value, `${path}/${name}`)
+  const names = schema.additionalProperties === false ? Object.keys(schema.properties) : []
+  for (const name of names.filter((each) => toSnakeCase(each) !== each)) {
+    if (schema.required?.includes(name)) throw new Error(`a required name has two spellings: ${name}`)
+    copy.properties[toSnakeCase(name)] = { $ref: `${path}/properties/${name}` }
+  }
+  return copy
+}
+
+function toSnakeCase(name) {
+  const isCamelCase = typeof name === 'string' && /^[a-z]+(?:[A-Z][a-z]*)+$/.test(name)
+  return isCamelCase ? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 }
 
 const SECTIONS = {
@@ -206,6 +230,45 @@ const DEFINITIONS = {
     'name',
     'action',
   ),
+  methodPriority: {
+    type: 'object',
+    description: 'Numbers by method; a higher one is sent first.',
+    additionalProperties: { type: 'number', minimum: 0 },
+  },
+  ordering: {
+    anyOf: [
+      { enum: ['correlated', 'sequential', 'priority', 'random'] },
+      oneOf({
+        correlated: { type: 'null' },
+        sequential: { type: 'null' },
+        priority: {
+          anyOf: [required({ methodPriority: ref('methodPriority') }), ref('methodPriority')],
+        },
+        random: object({ seed: { type: 'integer', minimum: 0, maximum: 999_999_999 } }),
+      }),
+    ],
+  },
+  parameterOverrides: {
+    type: 'object',
+    description:
+      'Values by address: tools/call:$.arguments.q, tools/call:search:$.arguments.q for one tool, or $.arguments.q for every message that has a value there.',
+    propertyNames: { pattern: '^(?:[^:=]+:(?:[^:=$]+:)?)?\\$[^=]*$' },
+  },
+  injectedErrors: {
+    type: 'array',
+    minItems: 1,
+    items: {
+      enum: [
+        'timeout',
+        'disconnect',
+        'malformed',
+        'network-error',
+        'network_error',
+        'invalid-response',
+        'invalid_response',
+      ],
+    },
+  },
   pathAndValue: required(
     {
       path: ref('jsonPath'),

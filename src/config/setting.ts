@@ -1,6 +1,7 @@
 import { errorMessage, ReelayError } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { formatPath } from '../json/path.ts'
+import { parseDuration } from '../text.ts'
 
 /** A path to a value in a config. */
 export type ConfigPath = readonly (string | number)[]
@@ -51,6 +52,15 @@ export class Setting {
     return [word, new Setting(this.#source, undefined, this.#path)]
   }
 
+  /** The members of a map with names of any kind, such as methods. */
+  entries(): readonly (readonly [name: string, Setting])[] {
+    if (!isObject(this.value)) throw this.invalid('is not a map')
+    return Object.entries(this.value).map(([name, value]) => [
+      name,
+      new Setting(this.#source, value, [...this.#path, name]),
+    ])
+  }
+
   items(): readonly Setting[] {
     if (!Array.isArray(this.value)) throw this.invalid('is not a list')
     return this.value.map((item: unknown, place) => new Setting(this.#source, item, [...this.#path, place]))
@@ -76,11 +86,10 @@ export class Setting {
     throw this.invalid('is not a number of at least 0')
   }
 
-  /** Milliseconds: a number of them, or `100ms`, `1.5s`. */
+  /** Milliseconds: a number of them, or `100ms`, `1.5s`, `2m`. */
   duration(): number {
-    const found = /^(?<count>\d+(?:\.\d+)?) ?(?<unit>ms|s)$/.exec(String(this.value))?.groups
-    if (found !== undefined) return Number(found['count']) * (found['unit'] === 's' ? 1000 : 1)
-    if (typeof this.value === 'number') return this.number()
+    const ms = parseDuration(this.value)
+    if (ms !== undefined) return ms
     throw this.invalid('is not a duration such as 100 (milliseconds), 100ms or 1s')
   }
 
@@ -144,6 +153,7 @@ function typedEntries<Name extends string>(
   return Object.entries(members) as unknown as readonly (readonly [Name, Setting])[]
 }
 
+/** Converts snake_case. A name that mixes both spellings is not converted, so that the schema can list all that are accepted. */
 function toCamelCase(name: string): string {
-  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return /[A-Z]/.test(name) ? name : name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

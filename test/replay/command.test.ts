@@ -9,6 +9,7 @@ import { member } from '../../src/json/parse.ts'
 import { loadTape } from '../../src/store/file/read.ts'
 import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { reelay } from './reelay.ts'
+import { folderWith } from '../support/config-folder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 import { tapeOfWaits } from './waits-tape.ts'
@@ -347,3 +348,29 @@ test('one exchange is selected by its number, and names that match nothing are r
   const none = await reelay('verify', tape, '--exclude', 'tools/cal', ...notesServer())
   expect(none.out).toContain('note: tools/cal of --exclude matches no message of the tape\n')
 })
+
+test.each([
+  ['excludeMethods', 'parameterOverrides', 'errorInjection', 'errorTypes'],
+  ['exclude_methods', 'parameter_overrides', 'error_injection', 'error_types'],
+])(
+  'the config changes which messages are sent, in which order and with which values: %s',
+  async (...names) => {
+    const [exclude, overrides, injection, types] = names
+    const selection = `${exclude}: ['tools/call:get_order'], ordering: { priority: { tools/call: 2 } }`
+    const text = `replay: { ${selection}, ${overrides}: { 'tools/call:create_order:$.arguments.item': bread } }`
+    const config = join(folderWith('scenario.yaml', text), 'scenario.yaml')
+    const dry = await reelay('replay', recorded, '--dry-run', '--allow-writes', '--config', config)
+    expect(dry.out).toMatch(
+      /^send +#3 +tools\/call create_order\nskip +#4 .*\(excluded\)\nsend +#5 .*\n(?:skip.*\n)*send +#2 +tools\/list/,
+    )
+    const failing = text.replace('{', `{ ${injection}: { probability: 1, ${types}: [network_error] },`)
+    const other = join(folderWith('failing.yaml', failing), 'failing.yaml')
+    const [run, failed] = await Promise.all(
+      [config, other].map((file) =>
+        reelay('replay', recorded, '--allow-writes', '--config', file, '--', ...fixtureServer('orders')),
+      ),
+    )
+    expect(run?.out).toMatch(/order\.item +has another value +recorded "milk" +now "bread"/)
+    expect(failed?.out).toContain('0 sent, 3 faults injected')
+  },
+)

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import {
   chooseConfig,
   findProjectConfig,
@@ -79,10 +80,17 @@ export function readSection<Values>(
   readMembers(section, keys.filter(({ path }) => path[0] === name).map(below), (key, setting) => {
     const value = key.row.type.fromConfig?.(setting, env)
     const before = values[key.target]
-    // Of two keys that turn the same thing on and off, `false` wins.
-    values[key.target] = before === false ? false : value
+    values[key.target] = before === undefined ? value : joinSettings(key.row, before, value, setting)
   })
   return values as Partial<Values>
+}
+
+/** Joins the values of two keys of one option. Of two that turn the same thing on and off, `false` wins. */
+function joinSettings({ type }: OptionRow<unknown>, before: unknown, value: unknown, at: Setting): unknown {
+  if (type.kind === 'switch') return before === false ? false : value
+  if (type.join !== undefined) return type.join(before, value)
+  if (isDeepStrictEqual(before, value)) return value
+  throw at.invalid('is given twice, under two names and with two values')
 }
 
 interface ConfigKey {

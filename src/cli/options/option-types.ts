@@ -129,8 +129,11 @@ export function numberValue(max: number = Infinity): ValueType<number> {
       given.trim() !== '' && inRange(Number(given), 0, max) && Number.isFinite(Number(given))
         ? Number(given)
         : undefined,
-    schema: { type: 'number', minimum: 0 },
-    fromConfig: (setting) => setting.number(),
+    schema: { type: 'number', minimum: 0, ...(max < Infinity && { maximum: max }) },
+    fromConfig: (setting) => {
+      if (setting.number() <= max) return setting.number()
+      throw setting.invalid(`is above ${max}`)
+    },
   }
 }
 
@@ -145,6 +148,11 @@ export const seedValue: ValueType<number> = {
   placeholder: 'n',
   expected: 'a whole number, e.g. 7',
   parse: (given) => (/^\d{1,9}$/.test(given) ? Number(given) : undefined),
+  schema: { type: 'integer', minimum: 0, maximum: 999_999_999 },
+  fromConfig: (setting) => {
+    if (/^\d{1,9}$/.test(String(setting.number()))) return setting.number()
+    throw setting.invalid('is not a whole number of at most nine digits')
+  },
 }
 
 /** Milliseconds, from a text such as `500ms` or `2s`. A number alone is in `unit`. */

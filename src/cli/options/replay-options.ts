@@ -3,6 +3,7 @@ import { DEFAULT_LEARN_RUNS } from '../../replay/noise/learn-noise.ts'
 import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
+import type { TransformRule } from '../../replay/transform/rule.ts'
 import type { ServerRequestPolicy } from '../../replay/session/recorded-answers.ts'
 import {
   CONFIG_OPTIONS,
@@ -44,6 +45,9 @@ import {
 } from './option-types.ts'
 import {
   INJECTED_ERRORS,
+  configuredOrder,
+  parameterOverrides,
+  type ConfiguredOrder,
   REPORT_FORMATS,
   injectedErrors,
   methodPriority,
@@ -91,7 +95,7 @@ const SETTING_NAMES = [
   'allowWrites',
 ] as const
 
-export type ReplaySettings = Pick<ReplayOptions, (typeof SETTING_NAMES)[number]>
+type ReplaySettings = Pick<ReplayOptions, (typeof SETTING_NAMES)[number]>
 
 /** The values of `replay` and `verify`. */
 export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlags, ConfigFlags {
@@ -122,8 +126,10 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly noiseProfile?: string
   readonly useNoiseProfile?: boolean
   readonly explain?: number
-  /** Only the config sets it. */
+  /** Only the config sets these. */
   readonly parallelExecution?: boolean
+  readonly ordering?: ConfiguredOrder
+  readonly parameterOverrides?: readonly TransformRule[]
 }
 
 /** The options of both commands; `verify` has a few more. */
@@ -215,17 +221,23 @@ export const REPLAY_OPTIONS: OptionTable<
       '--order <order>',
       choiceOf('correlated', 'sequential', 'priority', 'random'),
       'Send messages in this order: as recorded (correlated), one at a time (sequential), by --priority, or random',
-      { default: 'correlated' },
+      { default: 'correlated', config: 'replay.order' },
     ),
+    ordering: {
+      type: configuredOrder,
+      config: 'replay.ordering',
+      help: 'Send messages in this order: a word, { priority: { tools/call: 2 } } or { random: { seed: 7 } }',
+    },
     priority: option(
       '--priority',
       methodPriority,
       'Send methods with a higher number first, e.g. tools/call=2 (repeatable)',
-      { needs: { order: 'priority' } },
+      { needs: { order: 'priority' }, config: 'replay.priority' },
     ),
     seed: {
       ...seedOption,
       aliases: ['--inject-seed'],
+      config: ['replay.seed', 'replay.errorInjection.seed'],
       needs: { order: 'random', inject: true, faults: true },
     },
     parallelExecution: {
@@ -241,6 +253,11 @@ export const REPLAY_OPTIONS: OptionTable<
       'Change a value before sending, e.g. tools/call:$.arguments.q=milk (repeatable)',
       { config: 'replay.transformations' },
     ),
+    parameterOverrides: {
+      type: parameterOverrides,
+      config: 'replay.parameterOverrides',
+      help: 'Change values before sending, as --set does: tools/call:$.arguments.q, and the value',
+    },
     transformIds: option('--keep-ids', switchOff, 'Send the recorded request ids instead of new ones', {
       config: 'replay.defaults.transformIds',
     }),
@@ -346,12 +363,17 @@ export const REPLAY_OPTIONS: OptionTable<
       '--inject <probability>',
       numberValue(1),
       'Make requests fail with this probability (0 to 1) instead of sending them',
+      { config: ['replay.inject', 'replay.errorInjection.probability'] },
     ),
     injectErrors: option(
       '--inject-errors',
       injectedErrors,
       'Use these faults for --inject: timeout, disconnect, malformed',
-      { default: 'all', needs: { inject: true } },
+      {
+        default: 'all',
+        needs: { inject: true },
+        config: ['replay.injectErrors', 'replay.errorInjection.errors', 'replay.errorInjection.errorTypes'],
+      },
     ),
     onAsk: option(
       '--on-ask <action>',
@@ -515,9 +537,23 @@ function rejectIdleRetries({ onError, validation = [] }: ReplayFlags, given: Giv
 }
 
 /** Reads the `replay` section of a config. */
-export function readReplaySection(section: Setting, env: Environment): ReplaySettings {
-  const { parallelExecution, ...settings } = readSection<ReplayFlags>(section, 'replay', VERIFY_OPTIONS, env)
-  return parallelExecution === false ? { ...settings, maxConcurrent: 1 } : settings
+export function readReplaySection(section: Setting, env: Environment): Partial<ReplayFlags> {
+  const read = readSection<ReplayFlags>(section, 'replay', VERIFY_OPTIONS, env)
+  const { parallelExecution, ordering, parameterOverrides: overrides, ...settings } = read
+  for (const name of ['order', 'priority', 'seed'] as const)
+    if (settings[name] !== undefined && ordering?.[name] !== undefined)
+      throw section.invalidAt(['ordering'], `and "${name}" set the same option; leave one of them out`)
+  const flags: Partial<ReplayFlags> = {
+    ...settings,
+    ...ordering,
+    ...(overrides && { rules: [...(settings.rules ?? []), ...overrides] }),
+    ...(parallelExecution === false && { maxConcurrent: 1 }),
+  }
+  if (flags.injectErrors !== undefined && flags.inject === undefined)
+    throw section.invalidAt(['errorInjection'], 'needs "probability"')
+  if (flags.priority !== undefined && flags.order !== 'priority')
+    throw section.invalidAt(['priority'], 'has no effect unless the order is "priority"')
+  return flags
 }
 
 /** Converts the values to options of the library. */

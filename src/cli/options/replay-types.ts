@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import { parsePath, type PathPattern } from '../../json/path.ts'
 import type { ValidationRule, RuleComparison } from '../../replay/judge/comparison-rules.ts'
+import type { Ordering } from '../../replay/plan/schedule.ts'
 import { parseSpeed, type Timing } from '../../replay/plan/timing.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import {
@@ -14,7 +15,7 @@ import {
 import { REPORTS } from '../../report/registry.ts'
 import { canonicalPace } from './live-options.ts'
 import type { ValueType, Environment } from './option.ts'
-import { checkedText, choiceOf, listOf } from './option-types.ts'
+import { checkedText, choiceOf, listOf, seedValue } from './option-types.ts'
 import type { Setting } from '../../config/setting.ts'
 import { isObject } from '../../json/parse.ts'
 import type { JudgedAnswer } from '../../replay/judge/judge.ts'
@@ -105,7 +106,9 @@ function percentage(text: string): number | undefined {
   return percent === undefined ? undefined : Number(percent) / 100
 }
 
-export const methodPriority: ValueType<readonly (readonly [method: string, rank: number])[]> = listOf({
+type MethodPriority = readonly (readonly [method: string, rank: number])[]
+
+const priorityOnCommandLine: ValueType<MethodPriority> = listOf({
   kind: 'value',
   name: 'priority',
   placeholder: 'method=n',
@@ -115,6 +118,69 @@ export const methodPriority: ValueType<readonly (readonly [method: string, rank:
     return method === undefined ? undefined : ([method, Number(rank)] as const)
   },
 })
+
+export const methodPriority: ValueType<MethodPriority> = {
+  ...priorityOnCommandLine,
+  schema: { $ref: '#/$defs/methodPriority' },
+  fromConfig: (setting) => setting.entries().map(([method, rank]) => [method, rank.number()] as const),
+}
+
+/** The order of the messages, with what belongs to it. */
+export interface ConfiguredOrder {
+  readonly order: Ordering['kind']
+  readonly priority?: MethodPriority
+  readonly seed?: number
+}
+
+/** Only a config sets these together. */
+export const configuredOrder: ValueType<ConfiguredOrder> = {
+  kind: 'value',
+  name: 'order',
+  placeholder: 'order',
+  expected: 'an order in the config',
+  parse: () => undefined,
+  schema: { $ref: '#/$defs/ordering' },
+  fromConfig: (setting, env) => {
+    const [order, given] = setting.choice(['correlated', 'sequential', 'priority', 'random'])
+    if (given.value === undefined || given.value === null) return { order }
+    if (order === 'priority') {
+      const isNested = isObject(given.value) && /^method_?priority$/i.test(Object.keys(given.value).join())
+      const ranks = isNested ? given.members(['methodPriority']).methodPriority : given
+      return { order, priority: methodPriority.fromConfig?.(ranks ?? given, env) ?? [] }
+    }
+    const { seed } = given.members(order === 'random' ? ['seed'] : [])
+    const number = seed && seedValue.fromConfig?.(seed, env)
+    return number === undefined ? { order } : { order, seed: number }
+  },
+}
+
+/** Only a config has them as a map: the address of `--set` and the value. */
+export const parameterOverrides: ValueType<readonly TransformRule[]> = {
+  kind: 'value',
+  name: 'rule',
+  placeholder: 'rule',
+  expected: 'a map in the config',
+  parse: () => undefined,
+  schema: { $ref: '#/$defs/parameterOverrides' },
+  fromConfig: (setting, env) =>
+    setting.entries().map(([address, value]) => readOverride(address, value, env)),
+}
+
+function readOverride(address: string, setting: Setting, env: Environment): TransformRule {
+  const value = filled(setting, env)
+  return setting.as(() => {
+    if (!address.startsWith('$')) {
+      const { name, when, action } = parseSetRule(`${address}=0`, env)
+      return { name: name.replace('--set', 'parameterOverrides'), when, action: { ...action, value } }
+    }
+    const path = parseJsonPath(address)
+    return {
+      name: `parameterOverrides ${address}`,
+      when: { kind: 'path', path },
+      action: { kind: 'set-param', path, value },
+    }
+  })
+}
 
 export const INJECTED_ERRORS: ErrorInjection['errors'] = ['timeout', 'disconnect', 'malformed']
 
@@ -133,6 +199,16 @@ export const injectedErrors: ValueType<ErrorInjection['errors']> = {
     return first === undefined || others.length + 1 < kinds.length ? undefined : [first, ...others]
   },
   join: ([first, ...others], after) => [first, ...others, ...after],
+  schema: { $ref: '#/$defs/injectedErrors' },
+  fromConfig: (setting, env) => {
+    const [first, ...others] = setting.items().map((item) => {
+      const kind = injectedError.parse(item.text().replaceAll('_', '-'), env)
+      if (kind === undefined) throw item.invalid(`must be ${injectedError.expected}`)
+      return kind
+    })
+    if (first === undefined) throw setting.invalid('is empty')
+    return [first, ...others]
+  },
 }
 
 /** A report format, and the file that it is written to; without a file it is printed. */
