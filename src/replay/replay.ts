@@ -9,7 +9,7 @@ import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from './op
 import { isSelected, type ReplayPlan, planMessages, unmatchedPatterns } from './plan/plan.ts'
 import { scheduleMessages } from './plan/schedule.ts'
 import { type ReplayedTape, selectServerPart, type ServerPart } from './plan/server-part.ts'
-import { toolsOnTape, listBeforeCalls, type ToolDescriptions } from './plan/tool-safety.ts'
+import { toolsAtStart, toolsOnTape, listBeforeCalls, type ToolDescriptions } from './plan/tool-safety.ts'
 import { createReport, failedSteps, type ReplayReport } from './report.ts'
 import { Batches } from './send/batches.ts'
 import { EarlyRequests } from './send/early-requests.ts'
@@ -190,7 +190,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const plan = planMessages(part.turns, options, tools)
   if (plan.hasWrites) options.onWrites?.()
   peer.notes.push(...unmatchedNames(part, options, tools))
-  for (const name of toolsOnTape(part).keys())
+  for (const name of toolsAtStart(part).keys())
     if (!tools.has(name)) peer.notes.push(`the tool ${name} is lost: the server no longer lists it`)
   const { bindings, notes } = dropLeftOutProducers(found, plan)
   peer.notes.push(...notes)

@@ -16,12 +16,12 @@ const SETTINGS = {
 } as const
 
 test('a modern call that was confirmed on the tape is not played to a client that declines', async () => {
-  const probe = join(temporaryFolder(), 'session.tape.jsonl')
-  const command = recorded(probe, fixtureServer('modern'))
+  const path = join(temporaryFolder(), 'session.tape.jsonl')
+  const command = recorded(path, fixtureServer('modern'))
   const live = await connectStdio({ sdk: 'v2', command, ...SETTINGS })
   const deployed = await callTool(live.client, 'deploy', { env: 'production' })
   await live.close()
-  const tape = await loadTape(probe.replace('session', 'session-2')) // the first one is that of the probe
+  const tape = await loadTape(path)
   const [accepting, declining] = [clientOf('v2', SETTINGS), clientOf('v2', SETTINGS)]
   if (declining instanceof Client)
     declining.setRequestHandler('elicitation/create', () => ({ action: 'decline' }))

@@ -13,7 +13,7 @@ import { sharedFolder } from '../support/shared-folder.ts'
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const folder = sharedFolder()
-const tape = join(folder, 'session-2.tape.jsonl')
+const tape = join(folder, 'session.tape.jsonl')
 
 beforeAll(async () => {
   await run(
@@ -21,7 +21,7 @@ beforeAll(async () => {
       sdk: 'v2',
       answers: { root: 'file:///nowhere', elicited: { sure: true } },
       versionNegotiation: { mode: { pin: '2026-07-28' } },
-      command: recorded(join(folder, 'session.tape.jsonl'), fixtureServer('modern')),
+      command: recorded(tape, fixtureServer('modern')),
     },
     (session) => modernSession(session, [{ promptsListChanged: true }, { toolsListChanged: true }]),
   )

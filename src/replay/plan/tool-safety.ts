@@ -34,6 +34,22 @@ export function toolsOnTape({ turns, landmarks }: Pick<ServerPart, 'turns' | 'la
   return new Map(turnsAtPlaces(turns, landmarks.toolLists).flatMap(toolsInTurn))
 }
 
+/** The tools that the recorded server had at the start: those in the pages of its first list. Others may be added later on. */
+export function toolsAtStart({
+  turns,
+  landmarks,
+}: Pick<ServerPart, 'turns' | 'landmarks'>): ToolDescriptions {
+  const lists = [...turnsAtPlaces(turns, landmarks.toolLists)]
+  const second = lists.findIndex(({ trigger }, at) => at > 0 && !hasCursor(trigger))
+  return new Map((second < 0 ? lists : lists.slice(0, second)).flatMap(toolsInTurn))
+}
+
+function hasCursor(trigger: Turn['trigger']): boolean {
+  return (
+    trigger !== undefined && 'params' in trigger.message && member(trigger.message.params, 'cursor') != null
+  )
+}
+
 /** The tools in one result of `tools/list`. */
 function describedTools(result: unknown): readonly (readonly [string, unknown])[] {
   const tools = member(result, 'tools')
