@@ -164,7 +164,7 @@ test('the rules of the project are used, and e-mail addresses are replaced when 
   const text = readFileSync(run.tape, 'utf8')
   expect(text).not.toMatch(/C-77|a@b\.test/)
   expect(linesOf(run.tape)[0]).toMatchObject({ redaction: { rules: 'default-4+email+project' } })
-  expect(run.stderr()).toMatch(/ \(2 secrets replaced\)\n$/)
+  expect(run.stderr()).toMatch(/ \(2 secrets replaced\)\nreelay: next, serve it .*\n$/)
 })
 
 test('a private key that is printed line by line is replaced line by line', async () => {

@@ -153,11 +153,15 @@ test('the account of a replayed run shows nothing of it, and neither does a serv
 })
 
 test('an error that quotes the command line shows none of its secrets, also with REELAY_DEBUG', async () => {
-  const args = ['record', 'server', '--tag', '--password', 'correcthorse', '--', 'x']
   const env = { PATH: process.env['PATH'] ?? '', REELAY_DEBUG: '1' }
-  const { stderr } = await run([process.execPath, REELAY, ...args], env)
-  expect(stderr).toMatch(/COMMAND_NOT_FOUND[^]*spawnargs/)
-  expect(stderr).not.toMatch(ANY_SECRET)
+  const missing = ['record', '--', 'no-such-server', '--password', 'correcthorse']
+  const started = await run([process.execPath, REELAY, ...missing], env)
+  expect(started.stderr).toMatch(/COMMAND_NOT_FOUND[^]*spawnargs/)
+  expect(started.stderr).not.toMatch(ANY_SECRET)
+  const misused = ['record', 'server', '--tag', '--password', 'correcthorse', '--', 'x']
+  const refused = await run([process.execPath, REELAY, ...misused], env)
+  expect(refused.stderr).toContain('USAGE')
+  expect(refused.stderr).not.toMatch(ANY_SECRET)
 })
 
 test('a bridge repeats no secret that the server says in a refusal', async () => {
