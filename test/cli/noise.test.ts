@@ -98,7 +98,7 @@ test('learn obeys the safety rules of verify, and says that nothing was learned'
   const { code, err } = await reelay('learn', tape, '--runs', '1', ...serverIn(dirname(tape), '10'))
   expect([code, err]).toEqual([
     3,
-    'reelay learn: nothing was sent, so nothing was learned: held: the tool is unknown, so it may write\n',
+    'reelay learn: nothing was sent, so nothing was learned: held: the server does not list the tool, so it may write\n',
   ])
 })
 
