@@ -55,6 +55,14 @@ export function commonAffixLength(a: string, b: string): number {
   return head + tail
 }
 
+/** `; did you mean search?` if a known name differs from a name in at most three characters, otherwise an empty text. */
+export function suggestName(name: string, known: readonly string[]): string {
+  const similar = known
+    .map((each) => ({ each, rest: Math.max(each.length, name.length) - commonAffixLength(each, name) }))
+    .toSorted((a, b) => a.rest - b.rest)[0]
+  return similar !== undefined && similar.rest <= 3 ? `; did you mean ${similar.each}?` : ''
+}
+
 /** Parses `250`, `250ms`, `2s` or `1.5m` into milliseconds. Returns `undefined` for anything else. */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return value >= 0 && value <= MAX_DURATION_MS ? value : undefined

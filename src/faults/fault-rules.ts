@@ -17,8 +17,8 @@ import {
 } from './request-rules.ts'
 import { describeRequest } from '../match/describe-request.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
-import { exchangeLabel, type NumberedMessage, type Turn } from '../tape/turns.ts'
-import { escapeControlChars } from '../text.ts'
+import { exchangeLabel, type NumberedMessage, type Turn, type TurnStore } from '../tape/turns.ts'
+import { escapeControlChars, suggestName } from '../text.ts'
 
 /** A fault as written in a rule file or in code: which requests it applies to, and one kind of fault with its value. */
 export interface FaultSetting extends RequestSelector, FaultOccurrence {
@@ -222,6 +222,24 @@ class FaultRuleCounter {
 /** Every rule counts every request, also those that an earlier rule applies to. */
 function firstFault(counters: readonly FaultRuleCounter[], call: MethodCall): Fault | undefined {
   return counters.map((counter) => counter.faultFor(call)).find((fault) => fault !== undefined)
+}
+
+/** Says which rules name a method or tool that is not on the tape. Such a name is most often misspelled. */
+export function unmatchedFaults(rules: readonly FaultRule[], turns: TurnStore): readonly string[] {
+  const [methods, tools] = [new Set<string>(), new Set<string>()]
+  for (let place = 0; place < turns.size; place++) {
+    const { method, name } = turns.summary(place)
+    methods.add(method)
+    if (method === 'tools/call' && name !== undefined) tools.add(name)
+  }
+  return rules.flatMap(({ when: { method, tool }, at }) => [
+    ...(method === undefined || methods.has(method)
+      ? []
+      : [`${at}: the tape has no ${method}${suggestName(method, [...methods])}`]),
+    ...(tool === undefined || tools.has(tool)
+      ? []
+      : [`${at}: the tape has no call of ${tool}${suggestName(tool, [...tools])}`]),
+  ])
 }
 
 /** The requests of a recorded session that a rule would apply to. */

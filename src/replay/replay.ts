@@ -1,4 +1,4 @@
-import { commonAffixLength } from '../text.ts'
+import { suggestName } from '../text.ts'
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
 import { ReplayController, type Stop, StopQueue } from './controller.ts'
 import { IdentityJudge } from './judge/identity.ts'
@@ -307,18 +307,11 @@ function unmatchedNames(part: ServerPart, options: PlayOptions, tools: ToolDescr
   const known = [...new Set([...tools.keys(), ...toolsOnTape(part).keys()])]
   const unknown = known.length === 0 ? [] : (options.allow ?? []).filter((name) => !known.includes(name))
   return [
-    ...unknown.map((name) => `--allow ${name} matches no tool${suggestionFor(name, known)}`),
+    ...unknown.map((name) => `--allow ${name} matches no tool${suggestName(name, known)}`),
     ...unmatchedPatterns(part.turns, options).map(
       ([option, pattern]) => `${pattern} of --${option} matches no message of the tape`,
     ),
   ]
-}
-
-function suggestionFor(name: string, known: readonly string[]): string {
-  const similar = known
-    .map((each) => ({ each, rest: Math.max(each.length, name.length) - commonAffixLength(each, name) }))
-    .toSorted((a, b) => a.rest - b.rest)[0]
-  return similar !== undefined && similar.rest <= 3 ? `; did you mean ${similar.each}?` : ''
 }
 
 function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonly string[] {

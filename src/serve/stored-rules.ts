@@ -5,11 +5,14 @@ import {
   type MatchRule,
   type MatchRuleScope,
 } from '../match/rules.ts'
-import { readMatchSettings } from '../match/options.ts'
+import { readMatchSettings, type MatchOptions } from '../match/options.ts'
+import { parseRequestPath } from '../match/request-key.ts'
+import { jsonLeaves } from '../json/find-replace.ts'
 import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
 import type { Tape } from '../store/file/read.ts'
-import { clientCallOf } from '../tape/turns.ts'
+import { clientCallOf, type TurnStore } from '../tape/turns.ts'
 import { formatPath, type PathPattern, valuesAtPattern } from '../json/path.ts'
+import { suggestName } from '../text.ts'
 
 /** The rules beside a tape, and their file. */
 interface StoredRules {
@@ -60,6 +63,34 @@ export function countRequestsWithRule({ turns }: Pick<Tape, 'turns'>, rule: Matc
     return valuesAtPattern({ params: called.params }, rule.path).length > 0
   }).length
 }
+
+/** Says which rules and ignored paths of the command line match no value of a recorded request. */
+export function unmatchedRules(
+  turns: TurnStore,
+  { rules = [], ignore = [] }: Pick<MatchOptions, 'rules' | 'ignore'>,
+): readonly string[] {
+  const open = new Map<string, Pick<MatchRule, 'path'> & MatchRuleScope>([
+    ...rules.map((rule) => [`--rule ${JSON.stringify(rule)}`, parseMatchRule(rule)] as const),
+    ...ignore.map((path) => [`--ignore ${path}`, { path: parseRequestPath(path) }] as const),
+  ])
+  const known = new Set<string>()
+  for (let place = 0; place < Math.min(turns.size, MOST_SEARCHED) && open.size > 0; place++) {
+    const called = turns.summary(place).trigger === 'request' ? clientCallOf(turns.trigger(place)) : undefined
+    if (called === undefined) continue
+    const root = { params: called.params }
+    for (const { path } of jsonLeaves(JSON.stringify(root))) known.add(formatPath(path))
+    for (const [name, rule] of open)
+      if (isRuleInScope(rule, called) && valuesAtPattern(root, rule.path).length > 0) open.delete(name)
+  }
+  if (turns.size > MOST_SEARCHED) return []
+  return [...open].map(
+    ([name, { path }]) =>
+      `${name}: no recorded request has a value there${suggestName(formatPath(path), [...known])}`,
+  )
+}
+
+// A client may be waiting for the first response.
+const MOST_SEARCHED = 10_000
 
 function hasSameScopeAndPath(a: MatchRule, b: MatchRule): boolean {
   return formatMatchRule({ ...a, comparison: b.comparison }) === formatMatchRule(b)

@@ -264,6 +264,14 @@ const NOTES_SERVER = `
 const notesServer = (...args: string[]): string[] => ['--', process.execPath, '-e', NOTES_SERVER, ...args]
 
 async function notesTape(): Promise<string> {
+  return recordCalls({ name: 'add' }, { name: 'all' })
+}
+
+async function callTape(given: object): Promise<string> {
+  return recordCalls({ name: 'all', arguments: given })
+}
+
+async function recordCalls(...params: readonly object[]): Promise<string> {
   const tape = join(temporaryFolder(), 'notes.tape.jsonl')
   const calls = [
     {
@@ -271,8 +279,7 @@ async function notesTape(): Promise<string> {
       method: 'initialize',
       params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
     },
-    { id: 1, method: 'tools/call', params: { name: 'add' } },
-    { id: 2, method: 'tools/call', params: { name: 'all' } },
+    ...params.map((each, at) => ({ id: at + 1, method: 'tools/call', params: each })),
   ]
   const run = start([process.execPath, REELAY, 'record', '-q', '-o', tape, ...notesServer()])
   for (const call of calls) {
@@ -374,3 +381,52 @@ test.each([
     expect(failed?.out).toContain('0 sent, 3 faults injected')
   },
 )
+
+test('faults and ignored paths that match nothing are reported, with the name that was probably meant', async () => {
+  const faults = join(
+    folderWith('faults.yaml', '- { tool: descrbe, delay: 1 }\n- { method: tools/lst, delay: 1 }\n'),
+    'faults.yaml',
+  )
+  const both = ['--faults', faults]
+  const ignored = ['--ignore', 'result.content[0].txt', '--ignore', 'result.tools']
+  const [played, served] = await Promise.all([
+    reelay('replay', recorded, ...both, ...ignored, '--', ...fixtureServer('orders')),
+    reelay(
+      ...['serve', recorded, ...both, '--ignore', 'params.arguments.itm', '--ignore', 'params.name'],
+      ...['--rule', 'tools/call params.arguments.day relative-date'],
+    ),
+  ])
+  const shared = [
+    `${faults}:1:3: the tape has no call of descrbe; did you mean describe?`,
+    `${faults}:2:3: the tape has no tools/lst; did you mean tools/list?`,
+  ]
+  const nowhere = 'no recorded request has a value there'
+  const path = 'result.content[0].txt'
+  expect(warningsIn(played.err)).toEqual([
+    ...shared,
+    `--ignore ${path}: no recorded response has a value there; did you mean result.content[0].text?`,
+  ])
+  expect(warningsIn(served.err)).toEqual([
+    ...shared,
+    `--rule "tools/call params.arguments.day relative-date": ${nowhere}`,
+    `--ignore params.arguments.itm: ${nowhere}; did you mean params.arguments.item?`,
+  ])
+})
+
+function warningsIn(err: string): readonly string[] {
+  return [...err.matchAll(/^reelay.*?: warning: (.*)$/gm)].map(([, text = '']) => text)
+}
+
+test('a missing redaction key is mentioned only if a request that failed holds a placeholder', async () => {
+  vi.stubEnv('REELAY_HOME', temporaryFolder())
+  const withSecret = await callTape({ api_key: 'ghp_16C7e42F292c6912E7710c838347Ae178B4a' })
+  const without = await callTape({ day: 'Monday' })
+  vi.stubEnv('REELAY_HOME', temporaryFolder())
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const [secret, plain] = await Promise.all(
+    [withSecret, without].map((tape) => reelay('verify', tape, ...notesServer('changed'))),
+  )
+  const note = 'the secrets of the tape were redacted with the key'
+  expect([secret?.code, secret?.out.includes(note)]).toEqual([1, true])
+  expect([plain?.code, plain?.out.includes(note), plain?.err.includes(note)]).toEqual([1, false, false])
+})

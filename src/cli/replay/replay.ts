@@ -1,10 +1,10 @@
-import { exchangeLabel } from '../../tape/turns.ts'
+import { exchangeLabel, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandDefinition } from '../command.ts'
 import { readSecretValues } from '../options/live-options.ts'
 import { headerRecord } from '../options/option-types.ts'
-import { usageError } from '../options/option.ts'
+import { usageError, type GivenOptions } from '../options/option.ts'
 import {
   REPLAY_OPTIONS,
   readReplayFlags,
@@ -39,7 +39,11 @@ import { rewriteMessages } from '../../store/file/rewrite.ts'
 import { requireNewTape } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
-import { escapeControlChars } from '../../text.ts'
+import { escapeControlChars, suggestName } from '../../text.ts'
+import { unmatchedFaults } from '../../faults/fault-rules.ts'
+import { jsonLeaves } from '../../json/find-replace.ts'
+import { isObject, parseJson } from '../../json/parse.ts'
+import { formatPath, parsePath, valuesAtPattern } from '../../json/path.ts'
 import { showTapeReading } from '../output/progress.ts'
 
 export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
@@ -61,7 +65,7 @@ export const replayCommand: CommandDefinition = {
   common: COMMON_OPTIONS,
   run: ([tape = '', ...command], given) => {
     const flags = readReplayFlags('replay', given)
-    return runReplay({ tape, command, flags, repeat: flags.repeat ?? 1, always: true })
+    return runReplay({ tape, command, flags, repeat: flags.repeat ?? 1, always: true, given })
   },
 }
 
@@ -71,7 +75,26 @@ export interface ReplayRun extends Required<Pick<RepeatOptions, 'repeat' | 'alwa
   readonly tape: string
   readonly command: readonly string[]
   readonly flags: ReplayFlags
+  readonly given: GivenOptions
 }
+
+/** Says which paths of `--ignore` are in no recorded response. Such a path is most often misspelled. */
+function unmatchedPaths(turns: TurnStore, given: readonly (string | boolean)[] = []): readonly string[] {
+  const open = new Map(given.map((path) => [String(path), parsePath(String(path))]))
+  const known = new Set<string>()
+  for (let place = 0; place < turns.size && open.size > 0; place++) {
+    const text = turns.at(place)?.response?.text ?? ''
+    const response = parseJson(text)
+    for (const { path } of known.size < MOST_KNOWN_PATHS && isObject(response) ? jsonLeaves(text) : [])
+      known.add(formatPath(path))
+    for (const [name, path] of open) if (valuesAtPattern(response, path).length > 0) open.delete(name)
+  }
+  return [...open.keys()].map(
+    (name) => `--ignore ${name}: no recorded response has a value there${suggestName(name, [...known])}`,
+  )
+}
+
+const MOST_KNOWN_PATHS = 1000
 
 /** Replays a tape, prints the result and sets the exit code. */
 export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
@@ -86,11 +109,14 @@ export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSigna
 
 async function replayTape(
   tape: IndexedTape,
-  { command, flags, repeat, always, learnCommand }: ReplayRun,
+  { command, flags, repeat, always, learnCommand, given: words }: ReplayRun,
   stop: AbortSignal,
 ): Promise<void> {
   const faults = flags.faults === undefined ? [] : await readFaultsFile(flags.faults)
   const options = { ...toReplayOptions(flags), faults }
+  const turns = turnStoreOf(tape.turns)
+  for (const text of [...unmatchedFaults(faults, turns), ...unmatchedPaths(turns, words['ignore'])])
+    process.stderr.write(`reelay: warning: ${escapeControlChars(text)}\n`)
   const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
   const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)

@@ -18,7 +18,7 @@ export const verifyCommand: CommandDefinition = {
     const read = (): ReplayRun => {
       const flags = readReplayFlags('verify', given)
       const learnCommand = learnCommandFor(tape, command, given)
-      return { tape, command, flags, repeat: flags.repeat ?? 3, always: false, learnCommand }
+      return { tape, command, flags, repeat: flags.repeat ?? 3, always: false, learnCommand, given }
     }
     return given['watch'] === undefined ? runReplay(read()) : verifyOnEveryChange(command, read)
   },

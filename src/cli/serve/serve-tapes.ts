@@ -10,6 +10,7 @@ import {
   announceTape,
   printServeLine,
   printServeNote,
+  printServeWarning,
   type TapeToServe,
   type ServeAddresses,
   type RequestedTape,
@@ -30,10 +31,11 @@ import {
 } from '../../serve/drift.ts'
 import { resolveServer } from '../../serve/playable-tape.ts'
 import { createThrowawayRedactor, reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
-import { storedMatchSettings } from '../../serve/serve-options.ts'
+import { storedMatchSettings, type ServeOptions } from '../../serve/serve-options.ts'
 import { serveStdio } from '../../serve/serve-stdio.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
+import { turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** Serves tapes until their clients have left or a signal arrives. `words` are the options that suggested commands repeat. */
@@ -60,6 +62,7 @@ async function openTapes(
   const tapes: (TapeToServe & ServeAddresses)[] = []
   for (const { name, ...where } of requested) {
     const tape = await openIndexedTape(resolveTape(name))
+    await warnAboutUnmatched(turnStoreOf(tape.turns), flags, options.faults)
     tapes.push({
       ...options,
       ...fixedClock(flags.clock, tape.header),
@@ -74,6 +77,22 @@ async function openTapes(
     })
   }
   return tapes
+}
+
+/** Options that match nothing are most often misspelled. */
+async function warnAboutUnmatched(
+  turns: TurnStore,
+  flags: ServeFlags,
+  faults: ServeOptions['faults'],
+): Promise<void> {
+  const shown = (text: string): void => printServeWarning(escapeControlChars(text))
+  if (faults !== undefined) {
+    const { toFaultRules, unmatchedFaults } = await import('../../faults/fault-rules.ts')
+    unmatchedFaults(toFaultRules(faults), turns).forEach(shown)
+  }
+  if (flags.rules === undefined && flags.ignore === undefined) return
+  const { unmatchedRules } = await import('../../serve/stored-rules.ts')
+  unmatchedRules(turns, flags).forEach(shown)
 }
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>

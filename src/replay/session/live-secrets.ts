@@ -54,7 +54,9 @@ export function liveSecrets(
             sent.map((text) => pairs.reveal(text)),
             key,
           )
-        : missingKeyNote(redaction.key),
+        : sent.some((text) => redactor.text(text) !== text)
+          ? missingKeyNote(redaction.key)
+          : undefined,
   }
 }
 
