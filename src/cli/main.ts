@@ -23,9 +23,13 @@ function withoutNoColor(argv: readonly string[]): readonly string[] {
   const [at, dashes] = [argv.indexOf('--no-color'), argv.indexOf('--')]
   const isOurs = dashes >= 0 ? at < dashes : at < 2 || argv[0] !== 'record'
   if (at < 0 || !isOurs) return argv
+  const rest = argv.filter((_, place) => place !== at)
   // The programs that these two start keep their environment.
-  if (argv[0] !== 'record' && argv[0] !== 'run') process.env['NO_COLOR'] = '1'
-  return argv.filter((_, place) => place !== at)
+  if (rest[0] !== 'record' && rest[0] !== 'run') {
+    process.env['NO_COLOR'] = '1'
+    delete process.env['FORCE_COLOR'] // Node would let it win
+  }
+  return rest
 }
 
 function isSingleName(words: readonly string[]): words is readonly [string] {

@@ -22,7 +22,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw usageErrorFrom(error)
+    if (error.exitCode !== 0) throw usageErrorFrom(error, program, argv)
   }
 }
 
@@ -113,9 +113,13 @@ function rejectUnknownHelpTopic(program: Command, [, , verb, name]: readonly str
   throw new ReelayError('USAGE', `unknown command '${name}'`, { hint: 'see reelay --help' })
 }
 
-function usageErrorFrom(error: CommanderError): ReelayError {
+function usageErrorFrom(error: CommanderError, program: Command, argv: readonly string[]): ReelayError {
   if (error.code === 'commander.help')
     return new ReelayError('USAGE', 'no command given', { hint: 'see reelay --help' })
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
-  return new ReelayError('USAGE', message, { hint: suggestion ?? 'see reelay --help', cause: error })
+  const command = program.commands.find((each) => each.name() === argv[2])?.name()
+  const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
+  const [, guess] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
+  const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
+  return new ReelayError('USAGE', message, { hint, cause: error })
 }

@@ -42,7 +42,7 @@ test('the error for a newer tape names both versions', () => {
   expect(refusal('{"reelay":7,"everything":"else"}')).toEqual([
     'TAPE_TOO_NEW',
     'the tape has version 7, but this Reelay reads versions up to 1',
-    'update Reelay to read it: npm install -g reelay@latest',
+    'use a newer Reelay: reelay --version shows the version of this one',
   ])
   expect(() => readTapeVersion('{"reelay":7}')).toThrow('the tape has version 7')
 })

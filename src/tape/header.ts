@@ -92,7 +92,7 @@ function readVersion({ reelay }: JsonObject): number {
   throw new ReelayError(
     'TAPE_TOO_NEW',
     `the tape has version ${reelay}, but this Reelay reads versions up to ${TAPE_VERSION}`,
-    { hint: 'update Reelay to read it: npm install -g reelay@latest' },
+    { hint: 'use a newer Reelay: reelay --version shows the version of this one' },
   )
 }
 

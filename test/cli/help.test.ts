@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { stripVTControlCharacters } from 'node:util'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { REELAY } from '../support/recorder.ts'
 
 function reelay(...args: readonly string[]): { code: number | null; stdout: string; stderr: string } {
@@ -38,4 +39,25 @@ test('help for a command that does not exist says so', () => {
     stdout: '',
     stderr: "reelay: USAGE unknown command 'nonsense'\n  hint: see reelay --help\n",
   })
+})
+
+test('a usage error names the help of its command', () => {
+  expect(reelay('verify').stderr).toMatch(/\n {2}hint: see reelay verify --help\n$/)
+  expect(reelay('verify', 'a', '--tiemout', '3').stderr).toBe(
+    "reelay: USAGE unknown option '--tiemout'\n  hint: did you mean --timeout? Otherwise see reelay verify --help\n",
+  )
+})
+
+test('--no-color prints the same text without colours, before and after the command', () => {
+  vi.stubEnv('FORCE_COLOR', '1')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const failing = ['verify', 'no-such-tape', '--', 'x']
+  const [coloured, ...plain] = [
+    failing,
+    ['--no-color', ...failing],
+    ['verify', '--no-color', ...failing.slice(1)],
+  ].map((words) => reelay(...words))
+  expect(coloured?.stderr).toContain('\u001b[')
+  for (const { code, stderr } of plain)
+    expect([code, stderr]).toEqual([coloured?.code, stripVTControlCharacters(coloured?.stderr ?? '')])
 })

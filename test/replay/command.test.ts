@@ -389,12 +389,11 @@ test('faults and ignored paths that match nothing are reported, with the name th
   )
   const both = ['--faults', faults]
   const ignored = ['--ignore', 'result.content[0].txt', '--ignore', 'result.tools']
+  const rule = 'tools/call params.arguments.day relative-date'
+  const matching = ['--ignore', 'params.arguments.itm', '--ignore', 'params.name', '--rule', rule]
   const [played, served] = await Promise.all([
     reelay('replay', recorded, ...both, ...ignored, '--', ...fixtureServer('orders')),
-    reelay(
-      ...['serve', recorded, ...both, '--ignore', 'params.arguments.itm', '--ignore', 'params.name'],
-      ...['--rule', 'tools/call params.arguments.day relative-date'],
-    ),
+    reelay('serve', recorded, ...both, ...matching),
   ])
   const shared = [
     `${faults}:1:3: the tape has no call of descrbe; did you mean describe?`,
@@ -429,4 +428,24 @@ test('a missing redaction key is mentioned only if a request that failed holds a
   const note = 'the secrets of the tape were redacted with the key'
   expect([secret?.code, secret?.out.includes(note)]).toEqual([1, true])
   expect([plain?.code, plain?.out.includes(note), plain?.err.includes(note)]).toEqual([1, false, false])
+})
+
+test.each([
+  [401, 'the server requires authentication: add --header'],
+  [403, 'the server requires authentication: add --header'],
+  [404, 'check the path of the URL: most servers answer at /mcp'],
+  [405, 'check the path of the URL: most servers answer at /mcp'],
+])('a server that answers with HTTP %i gets its own hint', async (status, hint) => {
+  const server = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, err } = await reelay('verify', recorded, '--url', `http://127.0.0.1:${port}/`)
+  expect([code, err.includes(`\n  hint: ${hint}`)]).toEqual([3, true])
+})
+
+test('a host that does not exist gets its own hint', async () => {
+  const { code, err } = await reelay('verify', recorded, '--url', 'https://no-such-host.invalid/mcp')
+  expect(code).toBe(3)
+  expect(err).toContain('\n  hint: there is no such host: check the name in the URL')
 })

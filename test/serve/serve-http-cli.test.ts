@@ -116,15 +116,21 @@ test('an option that took the tape for its address says so', async () => {
 test.each([
   [
     ['--http', 'nowhere'],
-    'invalid address "nowhere" for --http (expected host:port, e.g. 127.0.0.1:8080; port 0 selects a free port)',
+    'invalid address "nowhere" for --http (expected host:port, e.g. 127.0.0.1:8080; a port is 0 to 65535, and 0 selects a free port)',
   ],
   [
     ['--sse', '127.0.0.1:99999'],
-    'invalid address "127.0.0.1:99999" for --sse (expected host:port, e.g. 127.0.0.1:8080; port 0 selects a free port)',
+    'invalid address "127.0.0.1:99999" for --sse (expected host:port, e.g. 127.0.0.1:8080; a port is 0 to 65535, and 0 selects a free port)',
   ],
   [['--http', '--stdio'], '--stdio cannot be used together with --http'],
 ])('misuse is said in one line with a hint, and nothing is served: %j', async (args, problem) => {
   const run = start([process.execPath, REELAY, 'serve', tapeFile(...SESSION), ...args])
   expect((await run.exited).code).toBe(2)
   expect(run.stderr()).toContain(`reelay: USAGE ${problem}\n  hint: `)
+})
+
+test('a host of another machine is named as the reason', async () => {
+  const run = start([process.execPath, REELAY, 'serve', tapeFile(...SESSION), '--http', '192.0.2.1:0'])
+  expect((await run.exited).code).toBe(3)
+  expect(run.stderr()).toMatch(/LISTEN_FAILED .*\n {2}hint: the host is not an address of this machine/)
 })

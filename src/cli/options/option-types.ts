@@ -251,7 +251,7 @@ export const listenValue: ValueType<ListenAddress> = {
   kind: 'value',
   name: 'address',
   placeholder: 'host:port',
-  expected: 'host:port, e.g. 127.0.0.1:8080; port 0 selects a free port',
+  expected: 'host:port, e.g. 127.0.0.1:8080; a port is 0 to 65535, and 0 selects a free port',
   parse: parseListenAddress,
 }
 

@@ -251,7 +251,9 @@ function listenOn(flag: string): ValueType<ListenAddress | true> {
         listenValue,
         given,
         flag,
-        `a tape goes before the option: reelay serve my-tape ${flag}`,
+        /^\d+$/.test(given)
+          ? 'see reelay serve --help'
+          : `a tape goes before the option: reelay serve my-tape ${flag}`,
       )
     },
   }

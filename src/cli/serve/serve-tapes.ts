@@ -85,14 +85,16 @@ async function warnAboutUnmatched(
   flags: ServeFlags,
   faults: ServeOptions['faults'],
 ): Promise<void> {
-  const shown = (text: string): void => printServeWarning(escapeControlChars(text))
+  const found: string[] = []
   if (faults !== undefined) {
     const { toFaultRules, unmatchedFaults } = await import('../../faults/fault-rules.ts')
-    unmatchedFaults(toFaultRules(faults), turns).forEach(shown)
+    found.push(...unmatchedFaults(toFaultRules(faults), turns))
   }
-  if (flags.rules === undefined && flags.ignore === undefined) return
-  const { unmatchedRules } = await import('../../serve/stored-rules.ts')
-  unmatchedRules(turns, flags).forEach(shown)
+  if (flags.rules !== undefined || flags.ignore !== undefined) {
+    const { unmatchedRules } = await import('../../serve/stored-rules.ts')
+    found.push(...unmatchedRules(turns, flags))
+  }
+  for (const text of found) printServeWarning(escapeControlChars(text))
 }
 
 type PlayPlan = Exclude<LivePlan, { kind: 'record' }>

@@ -1,6 +1,7 @@
 import { type IncomingMessage, createServer, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { ReelayError } from '../../errors.ts'
+import { member } from '../../json/parse.ts'
 import { type RawHeaders, MAX_HEAD_BYTES, MAX_HEADERS } from '../headers.ts'
 import { isHostHeader } from '../hosts.ts'
 
@@ -159,8 +160,18 @@ export async function listenOn(server: Server, { host, port }: ListenAddress): P
   return `http://${name}:${typeof address === 'object' ? address?.port : port}`
 }
 
+const NOT_OF_THIS_MACHINE =
+  'the host is not an address of this machine: use 127.0.0.1, or 0.0.0.0 for all of its addresses'
+const LISTEN_HINTS: ReadonlyMap<unknown, string> = new Map([
+  ['EADDRNOTAVAIL', NOT_OF_THIS_MACHINE],
+  ['ENOTFOUND', NOT_OF_THIS_MACHINE],
+  ['EAI_AGAIN', NOT_OF_THIS_MACHINE],
+  ['EACCES', 'ports below 1024 need special rights: choose a higher port, or leave it out to get a free one'],
+])
+
 function listenError(host: string, port: number, cause: Error): ReelayError {
-  const hint = 'choose another port, or leave it out to get a free one'
+  const hint =
+    LISTEN_HINTS.get(member(cause, 'code')) ?? 'choose another port, or leave it out to get a free one'
   return new ReelayError('LISTEN_FAILED', `cannot listen on ${host}:${port}: ${cause.message}`, {
     hint,
     cause,
