@@ -272,3 +272,21 @@ describe('a text that takes too much work', () => {
     expect(redactorWith().text(text)).not.toMatch(/Hunter|withheld/)
   })
 })
+
+test('secrets that overlap many times over are replaced once, not again for each overlap', () => {
+  let hashed = 0
+  const key = {
+    name: 'k-test',
+    hmac: (text: string) => {
+      hashed += text.length
+      return createHmac('sha256', 'key').update(text).digest()
+    },
+  }
+  const redactor = new Redactor({ key })
+  const header = 'Authorization: Bearer abc.def.ghi0123456789'
+  redactor.text(JSON.stringify({ text: JSON.stringify({ password: header }) }))
+  hashed = 0
+  const long = header.repeat(400)
+  expect(redactor.text(JSON.stringify({ text: long }))).not.toContain('ghi0123456789')
+  expect(hashed).toBeLessThan(50 * long.length)
+})

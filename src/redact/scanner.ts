@@ -224,14 +224,15 @@ function mergeOverlapping(
   edits: readonly TextReplacement[],
   cover: (start: number, end: number) => string,
 ): readonly TextReplacement[] {
-  const result: TextReplacement[] = []
+  const result: (Range & { readonly text: string | undefined })[] = []
   for (const edit of sortByStart(edits)) {
     const last = result.at(-1)
     if (last === undefined || edit.start >= last.end) result.push(edit)
     else if (edit.end > last.end)
-      result[result.length - 1] = { start: last.start, end: edit.end, text: cover(last.start, edit.end) }
+      result[result.length - 1] = { start: last.start, end: edit.end, text: undefined }
   }
-  return result
+  // Covered only now: many edits may overlap one after the other, and each cover costs as much as it is long.
+  return result.map(({ start, end, text }) => ({ start, end, text: text ?? cover(start, end) }))
 }
 
 /** Joins lists of edits. An edit that overlaps one of an earlier list is left out. */

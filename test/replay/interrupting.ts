@@ -14,13 +14,13 @@ export interface Interrupted {
 /** How every run ends that is interrupted. */
 export const LEFT_WELL = { exit: { code: 130, signal: null }, left: [], hasStack: false, hasWarning: false }
 
-/** Interrupts the command as soon as it, or the server `slow-calls`, has said something so often. */
+/** Interrupts the command as soon as it, or the server `slow-calls`, has said something so often. With `-v`, the stderr of the server is shown at once. */
 export async function interrupted(
   args: readonly string[],
   server: readonly string[],
   { said, times }: { readonly said: string; readonly times: number },
 ): Promise<Interrupted> {
-  const run = start([process.execPath, REELAY, ...args, '--', ...server])
+  const run = start([process.execPath, REELAY, ...args, '-v', '--', ...server])
   run.child.stdin.end()
   while (run.stderr().split(said).length <= times) await once(run.child.stderr, 'data')
   run.child.kill('SIGINT')
