@@ -69,7 +69,7 @@ export class ReplaySession extends SessionCalls {
   /** Opens the session as a client would. The arguments of a client's `connect` are accepted and ignored. */
   async connect(..._unneeded: readonly unknown[]): Promise<void> {
     const { revision = newestSessionRevision() } = this.#recordedServer.revision
-    if (revision.isStateless) await this.discover()
+    if (revision.openingMethod === 'server/discover') await this.discover()
     await this.initialize()
     const { openedNotification } = revision
     if (openedNotification !== undefined) this.#client.send({ method: openedNotification })
