@@ -16,7 +16,7 @@ const json = (message) => JSON.stringify({ jsonrpc: '2.0', ...message })
 
 /** A header has no line breaks. Those within base64 are left out. */
 function inOneLine(text) {
-  return text.replaceAll(/(?<=[A-Za-z0-9+/]{76})\n/g, '').replaceAll(/[\r\n]+/g, ' ')
+  return text.replaceAll(/[\r\n]+/g, text.indexOf('\n') === 76 ? '' : ' ')
 }
 
 /** The places where a value can stand, as the recorder redacts them. */
@@ -86,7 +86,16 @@ export async function findLeaksInSession(kinds, pick) {
   const listed = await run(reelay('inspect', tape, '--json'), env)
   const served = await converse(reelay('serve', tape), env, planted)
   const misses = served.answers.filter((line) => line.includes('replay_miss')).length
-  const written = { stderr, share: shared.output, inspect: listed.output, 'stderr of serve': served.stderr }
+  const written = {
+    // What the server writes to stderr is forwarded unchanged.
+    stderr: stderr
+      .split('\n')
+      .filter((line) => line.startsWith('reelay:'))
+      .join('\n'),
+    share: shared.output,
+    inspect: listed.output,
+    'stderr of serve': served.stderr,
+  }
   for (const name of readdirSync(home))
     if (/tape|index/.test(name)) written[name] = readFileSync(join(home, name), 'utf8')
   rmSync(home, { recursive: true, force: true })
