@@ -5,7 +5,7 @@
  */
 export class SecretPrefilter {
   readonly #tables: PrefilterTables
-  readonly #followers: Uint16Array
+  readonly #followers: Uint32Array
   readonly #firstEntries: Uint16Array
   readonly #entries: readonly (PatternEntry | undefined)[]
   readonly #singleBytes: number[] = []
@@ -220,13 +220,13 @@ export interface PrefilterImage {
 
 /** Length of the shortest pattern that can be found. */
 const LEAST_BYTES = 3
-/** Mask for the sixteen classes of bytes. Both cases of a letter are in the same class. */
-const BYTE_KINDS = 15
+/** Mask for the 32 classes of bytes. Both cases of a letter are in the same class, and no other letter. */
+const BYTE_KINDS = 31
 
 /** The patterns of a prefilter. */
 export class PrefilterTables {
   /** For each pair of bytes: the classes of bytes that follow it in a pattern. */
-  readonly followers: Uint16Array = new Uint16Array(1 << 16)
+  readonly followers: Uint32Array = new Uint32Array(1 << 16)
   /** For each hash of the rarest bytes of a pattern: the first entry with that hash, counted from 1. */
   readonly firstEntries: Uint16Array = new Uint16Array(1 << HASH_BITS)
   /** Entries of an image are created on first use: a recorder that meets no secret needs few of them. */
@@ -241,7 +241,7 @@ export class PrefilterTables {
     this.#kinds = kinds
     this.#numbers = unpackNumbers(image?.entries ?? '')
     if (image === undefined) return
-    fillSparse(this.followers, unpackNumbers(image.followers))
+    fillFollowers(this.followers, unpackNumbers(image.followers))
     fillSparse(this.firstEntries, unpackNumbers(image.firstEntries))
     this.entries.length = this.#numbers.length / NUMBERS_PER_ENTRY
   }
@@ -294,7 +294,7 @@ export class PrefilterTables {
       entries: packNumbers(
         entries.flatMap(({ offset, kind, next, rule }) => [offset, kindIndex(kind, kinds), next, rule]),
       ),
-      followers: packNumbers(toSparse(this.followers)),
+      followers: packNumbers(toSparse(this.followers).flatMap(inTwoParts)),
       firstEntries: packNumbers(toSparse(this.firstEntries)),
     }
   }
@@ -317,7 +317,7 @@ export class PrefilterTables {
 }
 
 const NUMBERS_PER_ENTRY = 4
-const ANY_KIND = 0xffff
+const ANY_KIND = 0xffffffff
 const HASH_BITS = 16
 /** The largest number in a table. With more patterns every text passes. */
 const MAX_ENTRIES = 0xffff
@@ -341,7 +341,16 @@ function fillSparse(table: Uint16Array, pairs: Uint16Array): void {
   for (let at = 0; at < pairs.length; at += 2) table[pairs[at]!] = pairs[at + 1]!
 }
 
-function toSparse(table: Uint16Array): readonly number[] {
+/** Fills a table of larger numbers, of which each is stored in two parts. */
+function fillFollowers(table: Uint32Array, parts: Uint16Array): void {
+  for (let at = 0; at < parts.length; at += 4) table[parts[at]!] = parts[at + 2]! | (parts[at + 3]! << 16)
+}
+
+function inTwoParts(number: number): readonly number[] {
+  return [number & 0xffff, number >>> 16]
+}
+
+function toSparse(table: Uint16Array | Uint32Array): readonly number[] {
   return [...table].flatMap((value, place) => (value === 0 ? [] : [place, value]))
 }
 
