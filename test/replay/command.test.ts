@@ -192,7 +192,7 @@ test('a server that cannot be started, or does not answer, ends with 3', async (
   const gone = await reelay('replay', recorded, '--url', 'http://127.0.0.1:1/mcp')
   expect([missing.code, silent.code, gone.code]).toEqual([3, 3, 3])
   expect(missing.err).toMatch(/COMMAND_NOT_FOUND/)
-  expect(silent.err).toMatch(/TARGET_REFUSED .*no answer came within 200 ms/)
+  expect(silent.err).toMatch(/TARGET_REFUSED the server did not answer initialize. It wrote 1 line on stdout/)
   expect(gone.err).toMatch(/TARGET_REFUSED .*ECONNREFUSED/)
 })
 

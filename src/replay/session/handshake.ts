@@ -70,10 +70,10 @@ function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
 }
 
 function noiseOnStdout(method: string, lines: readonly string[]): ReelayError {
-  const count = lines.length === 1 ? '1 line' : `${lines.length} lines`
+  const [count, are] = lines.length === 1 ? ['1 line', 'is'] : [`${lines.length} lines`, 'are']
   return new ReelayError(
     'TARGET_REFUSED',
-    `the server did not answer ${method}. It wrote ${count} on stdout that are not JSON-RPC; the first: ${lines[0]}`,
+    `the server did not answer ${method}. It wrote ${count} on stdout that ${are} not JSON-RPC; the first: ${lines[0]}`,
     { hint: 'stdout belongs to the protocol: let the server log to stderr' },
   )
 }
