@@ -38,7 +38,11 @@ test('applying the differences to one object gives the other', () => {
   fc.assert(
     fc.property(members, members, (one, other) => {
       const made: unknown = JSON.parse(JSON.stringify(one))
-      for (const difference of createDiffer().values(one, other)) make(made, difference)
+      const differences = createDiffer().values(one, other)
+      for (const difference of differences.filter(({ kind }) => kind !== 'renamed')) make(made, difference)
+      // Other paths have the old names, so members get their new names last, the inner ones first.
+      for (const difference of differences.filter(({ kind }) => kind === 'renamed').toReversed())
+        rename(made, difference)
       expect(canonicalJson(made)).toBe(canonicalJson(other))
     }),
   )
@@ -70,6 +74,13 @@ test('an ignored member is never a difference and hides no other', () => {
 
 function noisy(noise: unknown, rest: unknown): unknown {
   return { a: { noise, rest } }
+}
+
+function rename(target: unknown, { path, expected, actual }: Difference): void {
+  const holder = Object(path.reduce<unknown>((at, step) => Reflect.get(Object(at), step), target))
+  const value: unknown = Reflect.get(holder, String(expected))
+  Reflect.deleteProperty(holder, String(expected))
+  Object.defineProperty(holder, String(actual), { value, enumerable: true, configurable: true })
 }
 
 function make(target: unknown, { path, kind, actual }: Difference): void {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { ProcessFamily } from '../../src/link/process/process-family.ts'
 import {
@@ -11,6 +12,9 @@ import {
   temporaryFolder,
   until,
 } from '../support/recorder.ts'
+
+/** The recorder looks for processes of its server every half second. */
+const LOOK_MS = 1500
 
 const isLinux = process.platform === 'linux'
 
@@ -55,6 +59,7 @@ test.runIf(isLinux)(
       CASES.map(async ([wrapper, end]) => {
         const { run, helper, server } = await startWithHelper(wrapper as keyof typeof WRAPPERS)
         expect(isAlive(helper)).toBe(true)
+        await sleep(LOOK_MS) // until then, a helper that leaves its session is not known
         ENDS[end]?.(run, server)
         await until(() => !isAlive(helper) && !isAlive(server))
         await run.exited
