@@ -27,13 +27,13 @@ test('in a pipe there is no progress', () => {
   expect(shown).not.toContain('reading')
 })
 
-/** 60 MB, so that reading takes longer than the time in which nothing is shown. */
+/** 80 MB, so that reading takes longer than the time in which nothing is shown. */
 function longTape(): string {
   const started = '2026-11-17T00:00:00.000Z'
   const servers = { s: { transport: 'stdio', command: ['s'], env: [] } }
   const header = { reelay: 1, id: '01KABCDEFGHJKMNPQRSTVWXYZ0', started, by: 'reelay 0.1.0', servers }
   const text = 'x'.repeat(20_000)
-  const messages = Array.from({ length: 3000 }, (_, id) => [
+  const messages = Array.from({ length: 4000 }, (_, id) => [
     ['c2s', { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'look', arguments: { id } } }],
     ['s2c', { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } }],
   ]).flat()

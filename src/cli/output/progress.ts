@@ -33,7 +33,7 @@ export function showTapeReading(): void {
   })
 }
 
-const QUIET_MS = 700
+const QUIET_MS = 200
 const REFRESH_MS = 100
 const DEFAULT_WIDTH = 80
 const CLEAR_TO_END = '\u001b[K'
