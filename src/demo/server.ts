@@ -113,7 +113,7 @@ const DEMO_TOOLS: readonly DemoTool[] = [
     argument: 'city',
     run: async (city) => {
       await sleep(60)
-      return `${randomInt(-5, 30)} °C in ${city} (ticket ${randomTicket()})`
+      return `${randomInt(5, 30)} °C in ${city} (ticket ${randomTicket()})`
     },
   },
   {
