@@ -35,7 +35,7 @@ export interface UserBinding {
   readonly to: readonly WrittenLocation[]
 }
 
-/** A path in requests: in one message, or in all of them if there is no number. */
+/** A path in one request, or in every request if no number is given. */
 interface ForbiddenLocation {
   readonly message: WrittenMessage | undefined
   readonly path: PathPattern

@@ -108,6 +108,18 @@ function invalidMessage(why: string): InvalidMessage {
   return { kind: 'invalid', why }
 }
 
+/** The levels of log messages, from the least to the most severe. */
+export const LOG_LEVELS: readonly unknown[] = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+]
+
 /** JSON-RPC error codes. */
 export const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600

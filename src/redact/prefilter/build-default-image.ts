@@ -74,7 +74,7 @@ function isAtEnd(keyword: string, { shapes = [] }: RedactionRule): boolean {
 
 const SHORTEST_REST = 9
 
-/** The forms of a keyword if so many bytes precede it. A short form also appears in pictures, so the text after it counts, too. */
+/** The base64 forms of a keyword that follows `offset` other bytes. Images contain short forms by chance, so a short form includes the text after the keyword. */
 function base64PatternsAt(
   { text, isShort }: { readonly text: string; readonly isShort: boolean },
   offset: number,

@@ -2,6 +2,7 @@ import { isObject, member, parseJson } from '../../json/parse.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { shapeOf, streamOf, type ObservedNotification } from '../steps/observed-notifications.ts'
 import type { StepFinding } from '../steps/step.ts'
+import { LOG_LEVELS } from '../../protocol/message.ts'
 
 /** What the server sent besides the answer to one request in one run. */
 interface ObservedRun {
@@ -68,7 +69,7 @@ export class NotificationNoise {
     const key = String(path[1])
     if (!this.#hasRandomLevel(key)) return false
     if (path.length === 2) return this.#runs.some(({ connection }) => !connection.has(key))
-    if (path[3] === 'level') return LEVELS.has(String(actual))
+    if (path[3] === 'level') return LOG_LEVELS.includes(actual)
     return path[3] === 'data' && (path.length > 4 || kind !== 'type')
   }
 
@@ -80,17 +81,6 @@ export class NotificationNoise {
 }
 
 const LOG = 'notifications/message'
-
-const LEVELS: ReadonlySet<string> = new Set([
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-])
 
 function parseObserved(text: string | undefined): ObservedRun {
   const observed = text === undefined ? undefined : parseJson(text)

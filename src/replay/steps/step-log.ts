@@ -225,7 +225,7 @@ function idIfUnchanged(
   if (isError) return undefined // a row of numbers has no place for it, and few responses are errors
   const { planned, message, end, id } = sent
   const isAsRecorded = end.kind === 'answered' && end.asRecorded && message.text === planned.text
-  // A notification that differs only in noise is no finding, but noise is learned from it.
+  // A notification that differs only in noise is not reported, but noise is learned from it.
   if (notifications !== undefined && notifications !== observationText(recordedObservation(planned.turn)))
     return undefined
   return isAsRecorded && duration !== undefined && isUint32(id) ? id : undefined

@@ -8,6 +8,7 @@ import {
   type Request,
   META_KEYS,
   metaValue,
+  LOG_LEVELS,
 } from '../../protocol/message.ts'
 import { member } from '../../json/parse.ts'
 import { sessionVersions } from '../../protocol/revisions/index.ts'
@@ -205,17 +206,6 @@ export class ClientSubscriptions {
     return requested !== undefined && isAtLeast(level, requested)
   }
 }
-
-const LOG_LEVELS: readonly unknown[] = [
-  'debug',
-  'info',
-  'notice',
-  'warning',
-  'error',
-  'critical',
-  'alert',
-  'emergency',
-]
 
 /** Unknown levels are never held back. */
 function isAtLeast(level: unknown, wanted: unknown): boolean {

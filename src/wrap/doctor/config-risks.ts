@@ -78,7 +78,7 @@ function unpinnedPackages(words: readonly string[]): readonly string[] {
   })
 }
 
-/** `name@1.2.3`, `@scope/name@1.2.3`, `name==1.2.3`. A tag such as `@latest` is no version. */
+/** `name@1.2.3`, `@scope/name@1.2.3`, `name==1.2.3`. A tag such as `@latest` does not count. */
 function isPinned(name: string): boolean {
   return /.@\^?~?\d|==\d|@[0-9a-f]{7,40}$|#[0-9a-f]{7,40}$/.test(name)
 }

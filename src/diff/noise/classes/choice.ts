@@ -2,7 +2,7 @@ import { canonicalJson } from '../../../json/canonical.ts'
 import { parseJson } from '../../../json/parse.ts'
 import type { ClassKind, ValueClass } from './value-class.ts'
 
-/** Few values that recur. Each was seen so often that others are not expected. */
+/** A small set of values, each of which was seen several times. Other values are not expected. */
 export const choice: ClassKind = {
   name: 'choice',
   infer: (values) => {
