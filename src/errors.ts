@@ -14,6 +14,10 @@ export const ERROR_CODES = {
     about: 'A bindings file cannot be read, or names a place that is not on the tape.',
   },
   PATH_INVALID: { exit: 2, about: 'A path given to an option such as `--ignore` is invalid.' },
+  FILTER_INVALID: {
+    exit: 2,
+    about: 'A filter for messages, such as the one of `--filter`, is invalid.',
+  },
   RULE_INVALID: {
     exit: 2,
     about: 'A matching rule is invalid: in an option, in `reelay.config.yaml` or next to a tape.',

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { cancelledRequestId, idKey, type Id, type Request, type Response } from '../protocol/message.ts'
 import { member } from '../json/parse.ts'
+import { exchangeOutcome, type ExchangeOutcome, type NoResponseReason } from '../protocol/outcome.ts'
 import {
   formatDuration,
   alignRow,
@@ -9,6 +10,7 @@ import {
   type TableCell,
   type TextStyle,
 } from './table.ts'
+import type { FilterSubject, MessageKind } from '../filter/filter.ts'
 import type { Frame } from '../tape/frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turns.ts'
 import { truncateText } from '../text.ts'
@@ -52,6 +54,55 @@ function noResponseReason(cut: number | undefined, isCancelled: boolean): NoResp
   return isCancelled ? 'cancelled' : 'unanswered'
 }
 
+/** An exchange as a filter sees it. It also has the methods of the messages that the server sent within it. */
+export function exchangeSubject(exchange: ExchangeFacts): FilterSubject {
+  const { sequence, request, target, steps, response, latencyMs, outcome } = exchange
+  const within = steps.flatMap((step) => (step.kind === 'ask' ? [step.request] : [step.message]))
+  const fromServer = within.filter(({ message }) => message.kind !== 'response')
+  return {
+    ...messageSubject(request),
+    exchange: sequence,
+    kinds: [...new Set([request, ...within].flatMap(kindOfMessage))],
+    dirs: fromServer.length === 0 ? ['c2s'] : ['c2s', 's2c'],
+    methods: [request, ...fromServer].flatMap(methodOfMessage),
+    target,
+    status: outcome.kind,
+    durationMs: latencyMs,
+    texts: () => [request, ...steps.flatMap(messagesOfStep)].map(({ text }) => text),
+    value: (root) => (root === 'params' ? request.message.params : member(response?.message.outcome, root)),
+  }
+}
+
+/** A message that belongs to no exchange, as a filter sees it. */
+export function messageSubject(recorded: RecordedMessage): FilterSubject {
+  const { n, server, conn, dir, message, text } = recorded
+  return {
+    frame: n,
+    server,
+    conn,
+    id: 'id' in message ? message.id : undefined,
+    kinds: kindOfMessage(recorded),
+    dirs: [dir],
+    methods: methodOfMessage(recorded),
+    texts: () => [text],
+    value: (root) => (message.kind === 'response' ? member(message.outcome, root) : member(message, root)),
+  }
+}
+
+function kindOfMessage({ message }: RecordedMessage): readonly MessageKind[] {
+  return message.kind === 'invalid' ? [] : [message.kind]
+}
+
+function methodOfMessage({ message }: RecordedMessage): readonly string[] {
+  return 'method' in message ? [message.method] : []
+}
+
+/** The messages of a step, in recorded order. */
+export function messagesOfStep(step: TurnStep): readonly RecordedMessage[] {
+  if (step.kind !== 'ask') return [step.message]
+  return step.answer === undefined ? [step.request] : [step.request, step.answer]
+}
+
 type TimedFrame = Pick<RecordedMessage, 't'>
 
 /** Milliseconds, rounded to microseconds, the precision of a tape. */
@@ -93,55 +144,6 @@ export function isExchangeRequest(recorded: RecordedMessage | undefined): record
 
 function isExchangeResponse(recorded: RecordedMessage | undefined): recorded is ExchangeResponse {
   return recorded?.message.kind === 'response'
-}
-
-export type ExchangeOutcome =
-  | { readonly kind: 'ok' }
-  /** The server answered with a JSON-RPC error. */
-  | { readonly kind: 'error'; readonly code: number | null; readonly message: string }
-  /** The server was a tape that has no response to the request. */
-  | { readonly kind: 'miss'; readonly message: string }
-  /** The result of the tool says that it failed. */
-  | { readonly kind: 'tool-error'; readonly message: string }
-  /** The server needs input before it can respond (2026-07-28). */
-  | { readonly kind: 'input-required' }
-  | { readonly kind: 'cancelled' }
-  /** The HTTP status, if there is one, such as 401. */
-  | { readonly kind: 'unanswered'; readonly status?: number }
-  /** Only the beginning of the response was recorded. */
-  | { readonly kind: 'cut' }
-
-export function exchangeOutcome(response: Response | undefined, without: NoResponseReason): ExchangeOutcome {
-  if (response === undefined) return { kind: without }
-  return 'error' in response.outcome
-    ? errorOutcome(response.outcome.error)
-    : resultOutcome(response.outcome.result)
-}
-
-/** The outcome of a request without a response. */
-type NoResponseReason = 'cancelled' | 'unanswered' | 'cut'
-
-function errorOutcome(error: unknown): ExchangeOutcome {
-  const message = textOrEmpty(member(error, 'message'))
-  if (member(member(error, 'data'), 'kind') === 'replay_miss') return { kind: 'miss', message }
-  const code = member(error, 'code')
-  return { kind: 'error', code: typeof code === 'number' ? code : null, message }
-}
-
-function resultOutcome(result: unknown): ExchangeOutcome {
-  if (member(result, 'resultType') === 'input_required') return { kind: 'input-required' }
-  if (member(result, 'isError') === true) return { kind: 'tool-error', message: firstText(result) }
-  return { kind: 'ok' }
-}
-
-function firstText(result: unknown): string {
-  const content = member(result, 'content')
-  const texts = Array.isArray(content) ? content.map((item: unknown) => member(item, 'text')) : []
-  return textOrEmpty(texts.find((text) => typeof text === 'string'))
-}
-
-function textOrEmpty(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** Adds the HTTP status, such as 401, to requests without a response. */

@@ -50,6 +50,11 @@ export const REPORTS: ReportFormats = {
   ],
   overview: [{ name: 'text', help: 'a line for each exchange', render: overviewAsText }],
   inspection: [
+    {
+      name: 'text',
+      help: 'a line for each exchange',
+      render: (inspection) => inspectAsText(inspection, { verbose: false }),
+    },
     { name: 'verbose', help: 'every message in full', render: inspectAsText },
     { name: 'json', help: 'everything on the tape', render: inspectAsJson },
   ],

@@ -4,7 +4,18 @@ import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
 const ROOT_FILES = ['errors', 'version', 'text', 'seeded-random']
-const MEANING = [...ROOT_FILES, 'json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff', 'faults']
+const MEANING = [
+  ...ROOT_FILES,
+  'json',
+  'protocol',
+  'tape',
+  'redact',
+  'match',
+  'bindings',
+  'diff',
+  'faults',
+  'filter',
+]
 const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
@@ -15,11 +26,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   bindings: ['tape', 'protocol', 'json', 'text', 'errors'],
   diff: ['protocol', 'json', 'text', 'errors'],
   faults: ['match', 'tape', 'protocol', 'json', 'seeded-random', 'text', 'errors'],
+  filter: ['redact', 'protocol', 'json', 'text', 'errors'],
   store: ['match', 'redact', 'tape', 'protocol', 'json', 'text', 'errors'],
   config: ['store', 'redact', 'protocol', 'json', 'text', 'errors'],
   http: ['protocol', 'json', 'text', 'errors'],
   link: ['http', 'protocol', 'json', 'text', 'errors'],
   record: [
+    'filter',
     'config',
     'redact',
     'store',
@@ -49,7 +62,17 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'demo', 'index'],
 }
-const RUNS_IN_BROWSER = ['json', 'protocol', 'tape', 'redact', 'match', 'bindings', 'diff', 'faults']
+const RUNS_IN_BROWSER = [
+  'json',
+  'protocol',
+  'tape',
+  'redact',
+  'match',
+  'bindings',
+  'diff',
+  'faults',
+  'filter',
+]
 
 interface Import {
   file: string

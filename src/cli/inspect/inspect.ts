@@ -2,16 +2,17 @@ import { defineCommand, type CommandDefinition } from '../command.ts'
 import { seedOption } from '../options/live-options.ts'
 import { option } from '../options/option.ts'
 import { fileValue, switchOn } from '../options/option-types.ts'
-import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
+import { TAPE_ARGUMENT, jsonOption, messageFilterOption, serverFilter } from '../options/shared-options.ts'
 import { readBindingsFile } from '../../bindings/bindings-file.ts'
 import { findTapeBindings, type BindingsTape, type TapeBindings } from '../../report/bindings.ts'
 import { readOverview } from '../../report/inspect/overview.ts'
-import { inspectTape, selectTapeServers } from '../../report/inspect/inspect.ts'
+import { filterInspection, inspectTape, selectTapeServers } from '../../report/inspect/inspect.ts'
 import { renderReport } from '../../report/registry.ts'
 import { withBindingsFilePath, readBindingsForTape } from '../../store/companion-files.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
 import { openTape, readTape, type TapeReader } from '../../store/file/read.ts'
+import type { FilterExpression } from '../../filter/filter.ts'
 import { forecastFaults } from '../../faults/fault-rules.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
 import { printChunks } from '../output/print.ts'
@@ -24,6 +25,7 @@ interface InspectFlags {
   readonly bindings?: true
   readonly bindingsFile?: true
   readonly server?: string
+  readonly filter?: FilterExpression
   readonly faults?: string
   readonly seed?: number
 }
@@ -33,6 +35,10 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),
+    filter: {
+      ...messageFilterOption('--filter', 'Show only exchanges and messages that match'),
+      conflicts: ['bindings', 'bindingsFile', 'faults'],
+    },
     verbose: option('-v, --verbose', switchOn, 'Show every message in full', {
       conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
     }),
@@ -76,7 +82,7 @@ function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
 }
 
 async function renderTape(path: string, reader: TapeReader, flags: InspectFlags): Promise<Iterable<string>> {
-  const { json, verbose, bindingsFile, server, faults, seed } = flags
+  const { json, verbose, bindingsFile, server, filter, faults, seed } = flags
   const format = json ? 'json' : 'text'
   if (showsBindings(flags)) {
     const found =
@@ -87,8 +93,12 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
     const { turns } = await readTape(reader)
     return renderReport('faults', format, forecastFaults(turns, await readFaultsFile(faults), seed))
   }
-  if (json || verbose)
-    return renderReport('inspection', json ? 'json' : 'verbose', inspectTape(await readTape(reader)))
+  if (json || verbose || filter) {
+    const inspection = inspectTape(await readTape(reader))
+    const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
+    const inFull = verbose ? 'verbose' : 'text'
+    return renderReport('inspection', json ? 'json' : inFull, shown)
+  }
   return renderReport('overview', 'text', await readOverview(reader)) // does not need the whole tape in memory
 }
 

@@ -1,23 +1,31 @@
-import type { ExchangeFacts } from '../../report/exchanges.ts'
+import { exchangeSubject, type ExchangeFacts } from '../../report/exchanges.ts'
 import { exchangeJson } from '../../report/inspect/inspect.ts'
 import { ExchangeFollower, createTailFormatter } from '../../report/tail.ts'
+import type { FilterExpression } from '../../filter/filter.ts'
 import { followTape, type FollowedTape } from '../../store/file/follow.ts'
 import { resolveTape } from '../../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../../tape/server-filter.ts'
 import { escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
-import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
+import { TAPE_ARGUMENT, jsonOption, messageFilterOption, serverFilter } from '../options/shared-options.ts'
 import { abortOnSignals } from '../signals.ts'
 import { redactTapeForOutput } from '../output/redact-output.ts'
 
-export const tailCommand: CommandDefinition = defineCommand<{ json?: true; server?: string }>({
+interface TailFlags {
+  readonly json?: true
+  readonly server?: string
+  readonly filter?: FilterExpression
+}
+
+export const tailCommand: CommandDefinition = defineCommand<TailFlags>({
   name: 'tail',
   arguments: TAPE_ARGUMENT,
   options: {
     server: serverFilter('Show only these servers'),
+    filter: messageFilterOption('--filter', 'Show only exchanges that match'),
     json: { ...jsonOption, help: 'Print one JSON object per line' },
   },
-  run: async ([name = ''], { json, server }) => {
+  run: async ([name = ''], { json, server, filter }) => {
     const stop = new AbortController()
     const interrupted = abortOnSignals()
     process.once('disconnect', () => stop.abort()) // the recorder that started this process has ended
@@ -28,6 +36,7 @@ export const tailCommand: CommandDefinition = defineCommand<{ json?: true; serve
     const view = {
       lineOf: (exchange: ExchangeFacts) => text(lineOf(exchange)),
       isSelected: parseServerFilter(server),
+      isShown: (exchange: ExchangeFacts) => filter?.matches(exchangeSubject(exchange)) !== false,
     }
     const others = await printExchanges(tape, view, signal)
     if (server !== undefined && others)
@@ -42,6 +51,7 @@ type FormatExchange = (exchange: ExchangeFacts) => string
 interface TailView {
   readonly lineOf: FormatExchange
   readonly isSelected: ServerFilter
+  readonly isShown: (exchange: ExchangeFacts) => boolean
 }
 
 /** Returns the names of the other servers if no selected server had an exchange until the end of the tape. */
@@ -55,7 +65,8 @@ async function printExchanges(
   const printAll = (exchanges: readonly ExchangeFacts[]): void => {
     for (const exchange of exchanges) {
       servers.add(exchange.request.server)
-      if (view.isSelected(exchange.request.server)) process.stdout.write(`${view.lineOf(exchange)}\n`)
+      if (view.isSelected(exchange.request.server) && view.isShown(exchange))
+        process.stdout.write(`${view.lineOf(exchange)}\n`)
     }
   }
   for await (const frame of tape.frames()) printAll(live.add(frame))

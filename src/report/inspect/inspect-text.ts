@@ -2,13 +2,13 @@ import { styleText } from 'node:util'
 import { canonicalJson } from '../../json/canonical.ts'
 import type { JsonObject } from '../../json/parse.ts'
 import type { ConnectionFacts } from '../connections.ts'
-import { exchangeTable, type ExchangeFacts } from '../exchanges.ts'
+import { exchangeTable, messagesOfStep, type ExchangeFacts } from '../exchanges.ts'
 import { type Inspection, type MissedRequest, missedRequests } from './inspect.ts'
 import { indentJson } from '../json-text.ts'
 import { formatDuration } from '../table.ts'
 import type { EventFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
 import { TEXT_LABELS } from '../../tape/header.ts'
-import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
+import type { RecordedMessage } from '../../tape/turns.ts'
 import { escapeControlChars, truncateText, escapeControlCharsInJson } from '../../text.ts'
 
 /** Formats a tape for people: its connections, its exchanges and notes. */
@@ -244,9 +244,4 @@ function messageTitle({ message }: RecordedMessage): string {
     case 'invalid':
       return `invalid: ${message.why}`
   }
-}
-
-function messagesOfStep(step: TurnStep): readonly RecordedMessage[] {
-  if (step.kind !== 'ask') return [step.message]
-  return step.answer === undefined ? [step.request] : [step.request, step.answer]
 }

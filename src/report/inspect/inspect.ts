@@ -1,8 +1,11 @@
 import { parseJson, member } from '../../json/parse.ts'
 import type { Direction } from '../../protocol/message.ts'
 import { connectionsInTape, type ConnectionFacts } from '../connections.ts'
+import type { FilterExpression } from '../../filter/filter.ts'
 import {
   exchangesInTurns,
+  exchangeSubject,
+  messageSubject,
   type ExchangeFacts,
   withHttpStatuses,
   summarizeLatency,
@@ -58,6 +61,20 @@ export function inspectTape(tape: Tape): Inspection {
     unknownFrames: tape.rest.filter((frame) => frame.kind === 'other').length,
     latency: summarizeLatency(exchanges.flatMap(({ latencyMs }) => latencyMs ?? [])),
     problems: tape.problems,
+  }
+}
+
+/** Keeps the exchanges and the messages outside of them that a filter matches, and nothing that it cannot match. */
+export function filterInspection(inspection: Inspection, filter: FilterExpression): Inspection {
+  const exchanges = inspection.exchanges.filter((exchange) => filter.matches(exchangeSubject(exchange)))
+  return {
+    ...inspection,
+    exchanges,
+    outside: inspection.outside.filter((recorded) => filter.matches(messageSubject(recorded))),
+    stderr: [],
+    raw: [],
+    events: [],
+    latency: summarizeLatency(exchanges.flatMap(({ latencyMs }) => latencyMs ?? [])),
   }
 }
 

@@ -1,4 +1,5 @@
 import { cancelledRequestId, type Request } from '../../protocol/message.ts'
+import { exchangeOutcome, type ExchangeOutcome } from '../../protocol/outcome.ts'
 import { ConnectionTracker } from '../connections.ts'
 import {
   exchangeTableLines,
@@ -15,8 +16,6 @@ import {
   isExchangeRequest,
   latencyBetween,
   requestTarget,
-  exchangeOutcome,
-  type ExchangeOutcome,
 } from '../exchanges.ts'
 import {
   formatTitleCounts,
