@@ -100,8 +100,28 @@ export type { ReplayStep, StepState, StepFinding, Layer } from './replay/steps/s
 export type { StepList } from './replay/steps/step-log.ts'
 export type { ValidationRule } from './replay/judge/comparison-rules.ts'
 export type { TransformRule } from './replay/transform/rule.ts'
-export { ReplayController } from './replay/controller.ts'
-export type { Stop } from './replay/controller.ts'
+export { ReplayController } from './replay/control/controller.ts'
+export type { Stop } from './replay/control/stops.ts'
+export { readCommand } from './replay/control/commands.ts'
+export type {
+  Breakpoint,
+  BreakpointSpec,
+  ControllerCommand,
+  ControllerEvent,
+  DoneEvent,
+  ExtraMessageEvent,
+  MessageEdit,
+  MessageOutline,
+  MessageView,
+  RunStatus,
+  SeekTarget,
+  ShownBinding,
+  StatusEvent,
+  StepUnit,
+  StoppedEvent,
+  StopPhase,
+  StopReason,
+} from './replay/control/commands.ts'
 export { tapeBindings } from './replay/values/tape-bindings.ts'
 export type { TapeBindingsOptions } from './replay/values/tape-bindings.ts'
 export { liveSecrets } from './replay/session/live-secrets.ts'

@@ -1,6 +1,6 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { OpenLink } from '../link/client-link.ts'
-import type { ReplayController } from './controller.ts'
+import type { ReplayController } from './control/controller.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import type { Ordering } from './plan/schedule.ts'
 import type { MessageSelection } from './plan/plan.ts'

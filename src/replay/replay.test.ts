@@ -5,7 +5,7 @@ import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../..
 import type { Tape } from '../store/file/read.ts'
 import { idKey, type Message } from '../protocol/message.ts'
 import { member } from '../json/parse.ts'
-import { ReplayController } from './controller.ts'
+import { ReplayController } from './control/controller.ts'
 import type { ReplayOptions, ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'

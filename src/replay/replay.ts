@@ -1,6 +1,8 @@
 import { suggestName } from '../text.ts'
 import type { Binding, FoundBindings } from '../bindings/binding.ts'
-import { ReplayController, type Stop, StopQueue } from './controller.ts'
+import { ReplayController } from './control/controller.ts'
+import { type Stop, StopQueue } from './control/stops.ts'
+import { LiveRun } from './live-run.ts'
 import { IdentityJudge } from './judge/identity.ts'
 import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
@@ -16,7 +18,6 @@ import { EarlyRequests } from './send/early-requests.ts'
 import {
   Cancellations,
   sendAndJudge,
-  previewText,
   type SendContext,
   type SentMessage,
   unsent,
@@ -67,11 +68,13 @@ export function replay(tape: ReplayedTape, options: ReplayOptions): Replay {
   const log = new StepLog({ bufferSize, keepTexts })
   const monitor = new RunMonitor(controller)
   const stops = new StopQueue(controller)
+  if (options.timing?.kind === 'stepped') stops.open()
   controller.start()
   if (signal?.aborted === true) controller.stop()
   signal?.addEventListener('abort', () => controller.stop(), { once: true })
-  const report = runReplay(tape, { ...options, controller, monitor, stops, log }).finally(() => {
+  const report = runReplay(tape, { ...options, controller, monitor, log }).finally(() => {
     monitor.stop()
+    controller.finish()
     stops.close()
   })
   report.then(
@@ -92,7 +95,6 @@ const DEFAULT_KEEP_TEXTS = 50_000
 interface RunOptions extends ReplayOptions {
   readonly controller: ReplayController
   readonly monitor: RunMonitor
-  readonly stops: StopQueue
   readonly log: StepLog
 }
 
@@ -170,17 +172,7 @@ interface PlayedRun {
 
 /** Plans the messages of the recorded client, sends them, judges the answers and logs the steps. */
 async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOptions): Promise<PlayedRun> {
-  const {
-    peer,
-    identity,
-    now,
-    controller,
-    monitor,
-    stops,
-    log,
-    correlate,
-    timing = { kind: 'fast' },
-  } = options
+  const { peer, identity, now, controller, monitor, log, correlate, timing = { kind: 'fast' } } = options
   // The server starts while the tape is searched for bindings.
   const early = new EarlyRequests({ timeout: options.timeout, keepsIds: options.transformIds === false })
   const [tools, found] = await Promise.all([
@@ -207,28 +199,35 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
     totals.add(step)
     log.add(step, sent)
   }
-  await sendInOrder(scheduleMessages(plan, options.ordering, values), {
+  const { allow, allowWrites } = options
+  const permission = { ...(allow && { allow }), ...(allowWrites !== undefined && { allowWrites }) }
+  controller.attach(
+    new LiveRun({ plan, log, context, judges, unsolicited, totals, tools, permission }),
     timing,
+  )
+  const judge = (sent: SentMessage): ReplayStep => judgeMessage(sent, judges)
+  await sendInOrder(scheduleMessages(plan, options.ordering, values), {
     maxConcurrent: options.maxConcurrent ?? Infinity,
     controller,
     now,
-    stopAt:
-      timing.kind === 'stepped'
-        ? (planned) => stops.waitAt(planned, previewText(planned, context))
-        : undefined,
     waitForReader: () => log.waitForReader(),
     waitForServer: async (planned) => {
       await context.cancellations.waitForProgress(planned, SERVER_GRACE)
       return unsolicited.waitBefore(planned)
     },
-    send: async (planned, earlier) => {
+    send: async (planned, { earlier, edit }) => {
       monitor.stepStarted(planned.index)
-      const { sent, step } = await sendAndJudge(planned, context, (message) => judgeMessage(message, judges))
+      const { sent, step } = await sendAndJudge(planned, context, { judge, edit })
       const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
       if (!unsolicited.defer(whole, sent)) report(whole, sent)
+      controller.stepEnded(whole)
       if (hasFailed(whole)) applyErrorPolicy(options)
     },
-    skip: (planned, why) => report(judgeMessage(unsent(planned, 'skipped', why), judges)),
+    skip: (planned, why) => {
+      const step = judge(unsent(planned, 'skipped', why))
+      report(step)
+      controller.stepEnded(step)
+    },
     release: () => peer.release(),
   })
   for (const { step, sent } of await unsolicited.finish()) report(step, sent)

@@ -31,6 +31,7 @@ test('the names that the package exports', () => {
       "openIndexedTape",
       "openTape",
       "preview",
+      "readCommand",
       "readNoiseProfile",
       "recordFetch",
       "recordHttp",

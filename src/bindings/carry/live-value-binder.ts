@@ -103,6 +103,11 @@ export class LiveValueBinder {
     return { text: bound, used: [...used], unbound }
   }
 
+  /** The places in a recorded message of the client that live values are filled into, with their bindings. */
+  consumersOf(recorded: Pick<RecordedMessage, 'n' | 'item'>): readonly BoundConsumer[] {
+    return this.#consumers.get(recordedMessageKey(recorded)) ?? []
+  }
+
   /** Returns true if the live server requests input, but not this one. */
   #isNoLongerRequested(binding: Binding): boolean {
     return producersOf(binding).some(

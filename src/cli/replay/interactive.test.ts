@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Stop } from '../../replay/controller.ts'
+import type { Stop } from '../../replay/control/stops.ts'
 import { createReportRedactor } from '../../serve/redaction/report-redactor.ts'
 import { promptAtStop, redactStop } from './interactive.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '../options/replay-options.ts'
 import { print } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
-import { ReplayController } from '../../replay/controller.ts'
+import { ReplayController } from '../../replay/control/controller.ts'
 import { DEFAULT_LEARN_RUNS, learnNoise } from '../../replay/noise/learn-noise.ts'
 import { profileContent, readNoiseProfile, writeNoiseProfile } from '../../replay/noise/profile-file.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'

@@ -1,4 +1,4 @@
-import type { ReplayController } from '../controller.ts'
+import type { ReplayController } from '../control/controller.ts'
 import type { ReplayOptions } from '../options.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import type { SentMessage } from '../send/send-message.ts'
@@ -39,7 +39,7 @@ export class UnsolicitedMessages {
   readonly #deferred: DeferredStep[] = []
   /** Frames of messages that were not sent, or that the server did not process as when they were recorded. */
   readonly #disturbed = new Set<number>()
-  /** Links on which a request was sent more than once. */
+  /** Links on which a request was sent more than once, or that is not on the tape. */
   readonly #retried = new Set<string>()
   /** For each link, the recorded id of a subscription by its live id. */
   readonly #subscriptions = new Map<string, Map<unknown, unknown>>()
@@ -67,6 +67,16 @@ export class UnsolicitedMessages {
     if (this.#options.onError === 'pause' && hasFailed(step)) return false // the user looks at it before the run continues
     this.#deferred.push({ step, sent })
     return true
+  }
+
+  /** The step of a message if it is kept back. */
+  deferredStep(index: number): ReplayStep | undefined {
+    return this.#deferred.find(({ step }) => step.index === index)?.step
+  }
+
+  /** The user sends a message on this link that is not on the tape, so that the server may send more notifications. */
+  disturb(link: string): void {
+    this.#retried.add(link)
   }
 
   /** Returns the deferred steps, with findings about the notifications of their links. */

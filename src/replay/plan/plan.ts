@@ -116,8 +116,9 @@ function skipReason(
   { message, tool, at, turn }: Candidate,
   { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: MessageSelection,
 ): string | undefined {
+  const { exchange } = turn
   const isNamed = (pattern: string): boolean =>
-    pattern === `#${turn.exchange}` || matchesPattern(pattern, message.method, tool)
+    messagePattern(pattern)({ exchange, method: message.method, tool })
   if (include !== undefined && !include.some(isNamed)) return 'not included'
   if (exclude.some(isNamed)) return 'excluded'
   if (at < from) return 'before the selected part of the tape'
@@ -138,17 +139,28 @@ export function unmatchedPatterns(
   for (const pattern of exclude) open.set(`exclude ${pattern}`, ['exclude', pattern])
   for (let place = 0; place < turns.size && open.size > 0; place++) {
     const { method, name } = turns.summary(place)
+    const exchange = turns.exchangeOf(place)
     for (const [key, [, pattern]] of open)
-      if (pattern === `#${turns.exchangeOf(place)}` || matchesPattern(pattern, method, name)) open.delete(key)
+      if (messagePattern(pattern)({ exchange, method, tool: name })) open.delete(key)
   }
   return [...open.values()]
 }
 
-function matchesPattern(pattern: string, method: string, tool: string | undefined): boolean {
-  const names = tool === undefined ? [method] : [method, `${method}:${tool}`]
+/** What a pattern of `include` is compared with. */
+interface NamedMessage {
+  readonly exchange?: number | undefined
+  readonly method: string
+  readonly tool: string | undefined
+}
+
+/** Reads a method, a tool as `tools/call:name` or an exchange as `#38`; `*` matches any characters. */
+export function messagePattern(pattern: string): (message: NamedMessage) => boolean {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   const expression = new RegExp(`^${parts.join('.*')}$`)
-  return names.some((name) => expression.test(name))
+  return ({ exchange, method, tool }) =>
+    pattern === `#${exchange}` ||
+    expression.test(method) ||
+    (tool !== undefined && expression.test(`${method}:${tool}`))
 }
 
 /** The messages of the recorded client in tape order. A plan keeps a few numbers for each; a message is read from the tape on demand. */
@@ -244,6 +256,11 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
   /** The frame of a message. */
   frameOf(index: number): number {
     return this.#columns.rows.frame[index] ?? 0
+  }
+
+  /** When a message was sent, in milliseconds from the start of the tape. */
+  timeOf(index: number): number {
+    return this.#columns.rows.at[index] ?? 0
   }
 
   /** The decision whether a message is sent, without reading it. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ReplayController } from '../controller.ts'
+import { ReplayController } from '../control/controller.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import { turnStoreOf } from '../../tape/turns.ts'

@@ -11,7 +11,7 @@ import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replay } from '../replay.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
-import type { Stop } from '../controller.ts'
+import type { Stop } from '../control/stops.ts'
 import { tapeBindings } from '../values/tape-bindings.ts'
 import { TapeEqualities } from '../values/tape-equalities.ts'
 

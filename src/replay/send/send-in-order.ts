@@ -1,23 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReplayController, StopDecision } from '../controller.ts'
+import type { ReplayController, StopDecision } from '../control/controller.ts'
+import type { PendingEdit } from '../control/message-edit.ts'
 import { isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { Schedule } from '../plan/schedule.ts'
 import { dueTimes, isUnpaced, type Timing } from '../plan/timing.ts'
-import { NO_FINDINGS, type StepFinding, RUN_STOPPED } from '../steps/step.ts'
+import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 
 export interface SendInOrderOptions {
-  readonly timing: Timing
   /** How many requests may be open at once. */
   readonly maxConcurrent: number
   readonly controller: ReplayController
-  /** Sends a message and resolves when its step is done. `earlier` are the findings of `waitForServer`. */
-  readonly send: (planned: PlannedMessage, earlier: readonly StepFinding[]) => Promise<void>
+  /** Sends a message and resolves when its step is done. */
+  readonly send: (planned: PlannedMessage, { earlier, edit }: SendFacts) => Promise<void>
   /** Called for a message that is not sent. */
   readonly skip: (planned: PlannedMessage, why: string) => void
   /** Waits for the messages that the server had sent before this one when it was recorded. */
   readonly waitForServer: (planned: PlannedMessage) => Promise<readonly StepFinding[]>
-  /** Waits for the user to decide about a message; `undefined` if the run is not stepped. */
-  readonly stopAt: ((planned: PlannedMessage) => Promise<StopDecision>) | undefined
   /** Waits until the reader of the steps has caught up; returns `undefined` if it has. */
   readonly waitForReader: () => Promise<void> | undefined
   /** Stops waiting for requests that are never answered. */
@@ -26,21 +24,24 @@ export interface SendInOrderOptions {
   readonly now: () => number
 }
 
+interface SendFacts {
+  /** The findings of `waitForServer`. */
+  readonly earlier: readonly StepFinding[]
+  /** What the user has changed. */
+  readonly edit: PendingEdit | undefined
+}
+
 /** Sends every message when those that it depends on are done and its time has come; resolves when all are done. */
 export async function sendInOrder(schedule: Schedule, options: SendInOrderOptions): Promise<void> {
-  const { timing, controller, send, now } = options
+  const { controller, send, now } = options
   const answered = new InFlight(schedule.size, options.maxConcurrent)
   const neverAnswered = new InFlight(schedule.size, Infinity)
-  const dueAt = isUnpaced(timing) ? undefined : dueTimes(timing)
+  const pace = new Pace(controller)
   const failures: unknown[] = []
-  const launch = async (
-    planned: PlannedMessage,
-    earlier: readonly StepFinding[],
-    lane: InFlight,
-  ): Promise<void> => {
+  const launch = async (planned: PlannedMessage, facts: SendFacts, lane: InFlight): Promise<void> => {
     lane.add(planned.index)
     try {
-      await send(planned, earlier)
+      await send(planned, facts)
     } catch (error) {
       failures.push(error)
       controller.stop()
@@ -52,22 +53,21 @@ export async function sendInOrder(schedule: Schedule, options: SendInOrderOption
     const dependencies = schedule.dependenciesOf(planned)
     if (!answered.areDone(dependencies)) await answered.waitFor(dependencies)
     const earlier = waitsForServer(planned) ? await options.waitForServer(planned) : NO_FINDINGS
-    const due = dueAt?.(planned, now()) ?? 0
-    if (due > 0) await waitUntilDue(due, options)
+    if (pace.isSet) await pace.waitFor(planned, now)
     const room = options.waitForReader()
     if (room !== undefined) await room
     const lane = isNeverAnswered(planned) ? neverAnswered : answered
     if (!lane.hasRoom) await lane.waitForRoom()
-    const isFree = controller.status === 'running' && options.stopAt === undefined
-    const decision = isFree ? GO : await decide(planned, options)
+    const decision = controller.isInTheWay ? await controller.beforeSend(planned) : GO
     if (decision.kind === 'skip') options.skip(planned, decision.why)
-    else void launch(planned, earlier, lane)
+    else void launch(planned, { earlier, edit: decision.edit }, lane)
     // Messages leave in microtasks: without a wait now and then, a tape without dependencies would be read to its end first.
     if (turn % SENDS_AT_ONCE === 0) await Promise.resolve()
   }
   await answered.waitForAll()
   options.release()
   await neverAnswered.waitForAll()
+  await controller.atEnd()
   controller.finish()
   if (failures.length > 0) throw failures[0]
 }
@@ -75,21 +75,37 @@ export async function sendInOrder(schedule: Schedule, options: SendInOrderOption
 const GO: StopDecision = { kind: 'go' }
 const SENDS_AT_ONCE = 256
 
-async function decide(
-  planned: PlannedMessage,
-  { controller, stopAt }: SendInOrderOptions,
-): Promise<StopDecision> {
-  if (!(await controller.waitUntilRunning())) return { kind: 'skip', why: RUN_STOPPED }
-  return (await stopAt?.(planned)) ?? GO
-}
-
 function waitsForServer(planned: PlannedMessage): boolean {
   return planned.fate.kind === 'send' && (planned.receivedBefore.size > 0 || isCancellation(planned))
 }
 
-/** Wakes up now and then, so that a run that is stopped does not wait for a message that is due in an hour. */
-async function waitUntilDue(due: number, { now, controller }: SendInOrderOptions): Promise<void> {
-  while (due > now() && controller.status !== 'stopped') await sleep(Math.min(due - now(), CHECK_INTERVAL))
+/** Waits until messages are due. Times count from the first message, and again from the next one after the pace was changed. */
+class Pace {
+  readonly #controller: ReplayController
+  #timing: Timing | undefined
+  #dueAt: ((planned: PlannedMessage, now: number) => number) | undefined
+
+  constructor(controller: ReplayController) {
+    this.#controller = controller
+  }
+
+  /** False if messages are sent without waiting for a time. It is asked for every message. */
+  get isSet(): boolean {
+    const { timing } = this.#controller
+    if (timing !== this.#timing) {
+      this.#timing = timing
+      this.#dueAt = isUnpaced(timing) ? undefined : dueTimes(timing)
+    }
+    return this.#dueAt !== undefined
+  }
+
+  /** Wakes up now and then, so that a run that is stopped, or gets another pace, does not wait for a message that is due in an hour. */
+  async waitFor(planned: PlannedMessage, now: () => number): Promise<void> {
+    const due = this.#dueAt?.(planned, now()) ?? 0
+    const isCurrent = (): boolean =>
+      this.#controller.status !== 'stopped' && this.#controller.timing === this.#timing
+    while (due > now() && isCurrent()) await sleep(Math.min(due - now(), CHECK_INTERVAL))
+  }
 }
 
 const CHECK_INTERVAL = 100

@@ -1,5 +1,6 @@
 import { type Request, type Id, idToJson } from '../../protocol/message.ts'
-import type { ReplayController } from '../controller.ts'
+import type { ReplayController } from '../control/controller.ts'
+import { type PendingEdit, withEdit } from '../control/message-edit.ts'
 import { callKey, cancelledKey, isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
 import { movedRequests } from '../session/live-notifications.ts'
@@ -93,9 +94,12 @@ export interface SentRequest {
 export async function sendAndJudge(
   planned: PlannedMessage,
   run: SendContext,
-  judge: (sent: SentMessage) => ReplayStep,
+  {
+    judge,
+    edit,
+  }: { readonly judge: (sent: SentMessage) => ReplayStep; readonly edit: PendingEdit | undefined },
 ): Promise<{ readonly sent: SentMessage; readonly step: ReplayStep }> {
-  let sent = await sendMessage(planned, run)
+  let sent = await sendMessage(planned, run, edit)
   let step = judge(sent)
   while (sent.kind === 'requested' && shouldRetry(step, run)) {
     if (!(await run.controller.wait(run.retryDelay))) break
@@ -122,10 +126,15 @@ function shouldRetry(
  * Everything up to the wait for the session runs at once, so that messages of one session are sent in the order of the calls. A
  * message that has to wait for something else is overtaken by those behind it.
  */
-async function sendMessage(planned: PlannedMessage, run: SendContext): Promise<SentMessage> {
+async function sendMessage(
+  planned: PlannedMessage,
+  run: SendContext,
+  edit: PendingEdit | undefined,
+): Promise<SentMessage> {
   const { fate } = planned
   if (fate.kind !== 'send') return unsent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
   const { text, unbound } = run.values.fill(planned)
+  if (edit !== undefined) return sendEdited(planned, run, { edit, unbound })
   if (unbound.length > 0) return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
   const batch = run.batches.memberFor(planned)
   if (batch === undefined) return sendFilled(planned, text, undefined, run)
@@ -152,11 +161,45 @@ async function sendFilled(
     : sendNotification(planned, message, run, batch)
 }
 
+/** Sends a message that the user has changed. It is sent alone, even if it was part of a batch. */
+async function sendEdited(
+  planned: PlannedMessage,
+  run: SendContext,
+  { edit, unbound }: { readonly edit: PendingEdit; readonly unbound: readonly UnboundValue[] },
+): Promise<SentMessage> {
+  if (unbound.length > 0 && edit.text === undefined)
+    return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
+  const made = withEdit(previewMessage(planned, run), edit)
+  if (made.delay > 0 && !(await run.controller.wait(made.delay))) return skippedByStop(planned)
+  return planned.message.kind === 'request'
+    ? sendRequest(planned, made, run, {})
+    : sendNotification(planned, made, run, undefined)
+}
+
+/** Sends a message again that was sent before. */
+export async function sendAgain(
+  planned: PlannedMessage,
+  run: SendContext,
+  edit: PendingEdit | undefined,
+): Promise<SentMessage> {
+  const { unbound } = run.values.fill(planned)
+  if (unbound.length > 0 && edit?.text === undefined)
+    return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
+  const made = withEdit(previewMessage(planned, run), edit)
+  return planned.message.kind === 'request'
+    ? sendRequest(planned, made, run, { retries: 1 })
+    : sendNotification(planned, made, run, undefined)
+}
+
 /** Returns the text that `sendAndJudge` would send now, except for its id; `undefined` if a value is missing. */
 export function previewText(planned: PlannedMessage, run: SendContext): string | undefined {
-  const { text, unbound } = run.values.fill(planned)
-  if (unbound.length > 0) return undefined
-  return withShiftedTimes(applyRules(text, planned, run.rules), text, planned, run).text
+  return run.values.fill(planned).unbound.length > 0 ? undefined : previewMessage(planned, run).text
+}
+
+/** The message that would be sent now. Values that are not known are the recorded ones. */
+function previewMessage(planned: PlannedMessage, run: SendContext): TransformedMessage {
+  const { text } = run.values.fill(planned)
+  return withShiftedTimes(applyRules(text, planned, run.rules), text, planned, run)
 }
 
 /** A message that is not sent. */

@@ -1,4 +1,5 @@
-import type { ReplayController, RunStatus } from '../controller.ts'
+import type { RunStatus } from '../control/commands.ts'
+import type { ReplayController } from '../control/controller.ts'
 import type { LinkTraffic } from '../session/peer.ts'
 import {
   hasFailed,

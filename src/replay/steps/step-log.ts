@@ -80,6 +80,19 @@ export class StepLog implements AsyncIterable<ReplayStep> {
     })
   }
 
+  /** The step of the message with this index; `undefined` if it is not done. */
+  stepOf(index: number): ReplayStep | undefined {
+    const rows = this.#rows.inTapeOrder()
+    let [start, end] = [0, rows.length]
+    while (start < end) {
+      const middle = (start + end) >>> 1
+      if (this.#rows.indexAt(rows[middle] ?? 0) < index) start = middle + 1
+      else end = middle
+    }
+    const row = rows[start]
+    return row === undefined || this.#rows.indexAt(row) !== index ? undefined : this.#stepAt(row)
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<ReplayStep> {
     this.#isRead = true
     try {
@@ -156,6 +169,7 @@ class StepRows {
     judgedBy: 'uint32',
   })
   readonly #rules = new ValueTable<readonly string[]>()
+  #order: Uint32Array | undefined
   #lastRules = { names: NO_NAMES, number: this.#rules.numberOf('', NO_NAMES) }
 
   get size(): number {
@@ -205,8 +219,13 @@ class StepRows {
     return this.#rows.columns.id.at(row)
   }
 
+  indexAt(row: number): number {
+    return this.#rows.columns.index.at(row)
+  }
+
   inTapeOrder(): Uint32Array {
-    return this.#rows.orderBy('index') ?? indexesUpTo(this.size)
+    if (this.#order?.length !== this.size) this.#order = this.#rows.orderBy('index') ?? indexesUpTo(this.size)
+    return this.#order
   }
 
   #numberOfRules(names: readonly string[]): number {

@@ -5,6 +5,7 @@ import { formatTapeLocation, formatProducer, formatValueLocation } from '../../b
 import type { JsonPath } from '../../json/path.ts'
 import { parseJson } from '../../json/parse.ts'
 import { classifyMessage } from '../../protocol/message.ts'
+import type { ShownBinding } from '../control/commands.ts'
 import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 
@@ -12,6 +13,8 @@ import type { RecordedMessage, TurnStep } from '../../tape/turns.ts'
 export interface CarriedValues {
   /** Replaces recorded values in a message with live ones. */
   fill(planned: PlannedMessage): FilledMessage
+  /** The values of a message that come from the live server, for display. */
+  describe(planned: PlannedMessage): readonly ShownBinding[]
   /** Learns live values from what the server sent for a message. */
   learn(planned: PlannedMessage, texts: readonly string[]): void
   /** Indexes of messages whose answers contain values that this one sends. */
@@ -45,6 +48,7 @@ const NO_UNBOUND_VALUES: readonly UnboundValue[] = []
 /** Sends the recorded bytes. */
 export const NO_CARRIED_VALUES: CarriedValues = {
   fill: ({ text }) => ({ text, unbound: NO_UNBOUND_VALUES }),
+  describe: () => [],
   learn: () => {},
   producersOf: () => [],
   fillAnswer: ({ text }) => text,
@@ -93,6 +97,16 @@ class BoundValues implements CarriedValues {
       return { text: trigger?.text ?? '', unbound: NOTHING_UNBOUND }
     const { text, unbound } = this.#binder.fill(trigger)
     return { text, unbound: unbound.map(unboundValue) }
+  }
+
+  describe({ turn: { trigger } }: PlannedMessage): readonly ShownBinding[] {
+    if (trigger === undefined || !this.#consumerFrames.has(trigger.n)) return []
+    return this.#binder.consumersOf(trigger).map(({ binding, consumer }) => ({
+      path: formatValueLocation(consumer),
+      recorded: binding.value,
+      live: this.#binder.liveValueOf(binding),
+      from: formatProducer(binding.producer),
+    }))
   }
 
   learn({ turn }: PlannedMessage, texts: readonly string[]): void {

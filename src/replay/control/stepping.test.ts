@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { liveServer } from '../../test/support/live-server.ts'
-import { answerOf, call, HANDSHAKE, tapeOf } from '../../test/support/tape-of.ts'
-import { replay } from './replay.ts'
-import { replayRepeatedly } from './repeat/repeat.ts'
-import type { Stop } from './controller.ts'
+import { liveServer } from '../../../test/support/live-server.ts'
+import { answerOf, call, HANDSHAKE, tapeOf } from '../../../test/support/tape-of.ts'
+import { replay } from '../replay.ts'
+import { replayRepeatedly } from '../repeat/repeat.ts'
+import type { Stop } from './stops.ts'
 
 const TAPE = tapeOf(
   ...HANDSHAKE,

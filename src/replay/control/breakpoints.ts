@@ -1,0 +1,189 @@
+import { ReelayError } from '../../errors.ts'
+import { parseExpression, type ValueExpression } from '../../json/expression.ts'
+import { messagePattern } from '../plan/plan.ts'
+import type { Breakpoint, BreakpointSpec, MessageOutline, StopPhase } from './commands.ts'
+
+/** A message at which breakpoints are checked. */
+export interface BreakpointSubject extends MessageOutline {
+  /** The frame of the recorded response. */
+  readonly responseFrame: number | undefined
+  /** Returns true if the response differs from the tape. */
+  readonly isDifferent: () => boolean
+  /** Returns the values that conditions refer to. It is called only if a breakpoint has a condition. */
+  readonly values: () => object
+}
+
+/** The breakpoints that hold at a message. */
+interface BreakpointHits {
+  readonly stops: readonly Breakpoint[]
+  /** The texts of logpoints. */
+  readonly logs: readonly { readonly breakpoint: number; readonly text: string }[]
+}
+
+/** The breakpoints of a controller. */
+export class Breakpoints {
+  #all: readonly ArmedBreakpoint[] = []
+  #lastId = 0
+  #phases: Readonly<Record<StopPhase, boolean>> = NO_PHASES
+
+  /** Returns true if a message has to be checked in this phase. It is asked for every message, and most runs have no breakpoints. */
+  isArmed(phase: StopPhase): boolean {
+    return this.#phases[phase]
+  }
+
+  /** Throws a `ReelayError` if the condition, the hits or the text cannot be read. */
+  add(spec: BreakpointSpec): Breakpoint {
+    const armed = new ArmedBreakpoint(spec, this.#lastId + 1)
+    this.#lastId++
+    this.#set([...this.#all, armed])
+    return armed.view
+  }
+
+  /** Returns false if there is no breakpoint with this id. */
+  remove(id: number): boolean {
+    const rest = this.#all.filter((one) => one.id !== id)
+    const isFound = rest.length < this.#all.length
+    this.#set(rest)
+    return isFound
+  }
+
+  list(): readonly Breakpoint[] {
+    return this.#all.map(({ view }) => view)
+  }
+
+  /** Checks a message and counts the hits. */
+  check(subject: BreakpointSubject, phase: StopPhase): BreakpointHits {
+    const stops: Breakpoint[] = []
+    const logs: BreakpointHits['logs'][number][] = []
+    for (const armed of this.#all) {
+      if (!armed.holdsAt(subject, phase) || !armed.count()) continue
+      const text = armed.textFor(subject)
+      if (text !== undefined) logs.push({ breakpoint: armed.id, text })
+      else stops.push(armed.view)
+    }
+    for (const { id, once } of stops) if (once === true) this.remove(id)
+    return { stops, logs }
+  }
+
+  /** The breakpoints that stop at a message of the past. Hits are not counted again, and nothing is printed. */
+  stopsAt(subject: BreakpointSubject, phase: StopPhase): readonly Breakpoint[] {
+    return this.#all
+      .filter((one) => one.view.log === undefined && one.holdsAt(subject, phase))
+      .map(({ view }) => view)
+  }
+
+  #set(all: readonly ArmedBreakpoint[]): void {
+    this.#all = all
+    this.#phases = {
+      request: all.some((one) => one.isCheckedAt('request')),
+      response: all.some((one) => one.isCheckedAt('response')),
+      end: false,
+    }
+  }
+}
+
+const NO_PHASES: Readonly<Record<StopPhase, boolean>> = { request: false, response: false, end: false }
+
+class ArmedBreakpoint {
+  readonly id: number
+  readonly #spec: BreakpointSpec
+  readonly #phase: StopPhase
+  readonly #matches: ((outline: MessageOutline) => boolean) | undefined
+  readonly #condition: ValueExpression | undefined
+  readonly #log: readonly (string | ValueExpression)[] | undefined
+  readonly #isHit: (count: number) => boolean
+  #hitCount = 0
+
+  constructor(spec: BreakpointSpec, id: number) {
+    const { on, when, log, hits, phase, difference } = spec
+    this.id = id
+    this.#spec = spec
+    this.#matches = on === undefined ? undefined : messagePattern(on)
+    this.#condition = when === undefined ? undefined : parseExpression(when)
+    this.#log = log === undefined ? undefined : parseLogText(log)
+    this.#isHit = hits === undefined ? () => true : parseHits(hits)
+    const needed = [this.#condition, ...(this.#log ?? [])].some(needsResponse)
+    if (phase === 'request' && (needed || difference === true)) throw tooEarly(spec)
+    this.#phase = phase ?? (needed || difference === true ? 'response' : 'request')
+  }
+
+  get view(): Breakpoint {
+    return { ...this.#spec, id: this.id, phase: this.#phase, hitCount: this.#hitCount }
+  }
+
+  isCheckedAt(phase: StopPhase): boolean {
+    return phase === this.#phase || (phase === 'response' && this.#spec.frame !== undefined)
+  }
+
+  holdsAt(subject: BreakpointSubject, phase: StopPhase): boolean {
+    const { frame, difference } = this.#spec
+    const isAtResponse = frame !== undefined && frame === subject.responseFrame
+    if (phase !== (isAtResponse ? 'response' : this.#phase)) return false
+    if (frame !== undefined && frame !== subject.frame && !isAtResponse) return false
+    if (this.#matches?.(subject) === false) return false
+    if (difference === true && !subject.isDifferent()) return false
+    return this.#condition?.test(subject.values()) ?? true
+  }
+
+  /** Counts a hit. Returns true if the run stops at this one. */
+  count(): boolean {
+    return this.#isHit(++this.#hitCount)
+  }
+
+  /** The text of a logpoint; `undefined` for a breakpoint that stops. */
+  textFor({ values }: BreakpointSubject): string | undefined {
+    return this.#log
+      ?.map((part) => (typeof part === 'string' ? part : textOf(part.evaluate(values()))))
+      .join('')
+  }
+}
+
+/** What is known only after the response. */
+const RESPONSE_NAMES: ReadonlySet<string> = new Set([
+  'result',
+  'error',
+  'duration',
+  'state',
+  'isError',
+  'differences',
+  'recorded',
+])
+
+function needsResponse(part: string | ValueExpression | undefined): boolean {
+  return typeof part === 'object' && [...part.roots].some((name) => RESPONSE_NAMES.has(name))
+}
+
+/** Splits `total is {result.total}` into texts and expressions. `{{` is a brace. */
+function parseLogText(text: string): readonly (string | ValueExpression)[] {
+  return text
+    .split(/(\{\{|\}\}|\{[^{}]*\})/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (part === '{{' || part === '}}') return part.slice(1)
+      return /^\{.*\}$/s.test(part) ? parseExpression(part.slice(1, -1)) : part
+    })
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+}
+
+function parseHits(text: string): (count: number) => boolean {
+  const [, operator = '==', number] = /^\s*(==|>=|>|%)?\s*(\d{1,9})\s*$/.exec(text) ?? []
+  const limit = Number(number)
+  if (number === undefined || limit === 0)
+    throw new ReelayError('USAGE', `invalid hit count ${JSON.stringify(text)}`, {
+      hint: 'write 3 for the third hit, >=3 from the third on, or %3 for every third',
+    })
+  if (operator === '%') return (count) => count % limit === 0
+  if (operator === '>=') return (count) => count >= limit
+  return operator === '>' ? (count) => count > limit : (count) => count === limit
+}
+
+function tooEarly({ when, log }: BreakpointSpec): ReelayError {
+  return new ReelayError(
+    'USAGE',
+    `the breakpoint depends on the response (${when ?? log ?? 'difference'}), which is not known before the request is sent`,
+    { hint: 'leave the phase out, or use a condition on params' },
+  )
+}

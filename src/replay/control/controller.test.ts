@@ -1,0 +1,355 @@
+import { expect, test } from 'vitest'
+import { liveServer, type LiveServer } from '../../../test/support/live-server.ts'
+import { call, callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
+import { type Replay, replay } from '../replay.ts'
+import type { ReplayOptions } from '../options.ts'
+import type { Breakpoint, ControllerEvent, ExtraMessageEvent, MessageView } from './commands.ts'
+import { ReplayController } from './controller.ts'
+
+const TOTALS = [3, 120, 7, 250]
+const found = (total: number): object => ({ content: [], structuredContent: { total } })
+
+/** Four searches, one notification and a count; the exchange with the number 1 is the handshake. */
+const TAPE = tapeOf(
+  ...HANDSHAKE,
+  ...TOTALS.flatMap((total, at) => [
+    client(callOf(at + 1, 'search', { q: `word ${at + 1}` })),
+    server({ id: at + 1, result: found(total) }),
+  ]),
+  client({ method: 'notifications/roots/list_changed' }),
+  ...call(5, 'count', {}, 'five'),
+)
+
+/** Answers as recorded, except for the third search. */
+function searchServer(): LiveServer {
+  return liveServer((message) => {
+    const params = message.kind === 'request' ? JSON.stringify(message.params) : ''
+    const number = Number(/word (\d)/.exec(params)?.[1])
+    if (params.includes('"count"')) return { result: { content: [{ type: 'text', text: 'five' }] } }
+    return { result: found(number === 3 ? 8 : (TOTALS[number - 1] ?? -1)) }
+  })
+}
+
+interface Debugged {
+  readonly controller: ReplayController
+  readonly live: LiveServer
+  readonly events: ControllerEvent[]
+  readonly run: Replay
+  /** Where the run has stopped, after a command. */
+  readonly at: (...commands: readonly object[]) => Promise<string>
+}
+
+function debug(
+  options: Partial<ReplayOptions> = {},
+  before: (one: ReplayController) => void = () => {},
+): Debugged {
+  const live = searchServer()
+  const controller = new ReplayController()
+  const events: ControllerEvent[] = []
+  controller.subscribe((event) => events.push(event))
+  before(controller)
+  const run = replay(TAPE, { target: live.target, ordering: { kind: 'sequential' }, ...options, controller })
+  const at = async (...commands: readonly object[]): Promise<string> => {
+    for (const command of commands) await controller.execute(command)
+    await controller.waitForStop()
+    const stop = controller.currentStop
+    if (stop === undefined) return controller.status
+    const { message, phase, reason } = stop
+    return message === undefined ? `${phase} (${reason})` : `#${message.exchange} ${phase} (${reason})`
+  }
+  return { controller, live, events, run, at }
+}
+
+const stopAtFirst = (controller: ReplayController): void => controller.stopAtFirst()
+const STEP = { type: 'step' }
+const BACK = { type: 'stepBack' }
+const RESUME = { type: 'resume' }
+
+test('a run stops at its first message, and steps to the next ones and to the end', async () => {
+  const { at, live, run } = debug({}, stopAtFirst)
+  expect(await at()).toBe('#2 request (entry)')
+  expect(live.heard).toEqual([])
+  expect(await at(STEP)).toBe('#3 request (step)')
+  expect(live.heard.length).toBe(1)
+  expect(await at({ type: 'step', unit: 'message' })).toBe('#3 response (step)')
+  expect(await at({ type: 'step', unit: 'message' })).toBe('#4 request (step)')
+  expect(await at(STEP, STEP, STEP).catch(String)).toContain(
+    'only a run that is stopped at a message can step',
+  )
+  expect(await at()).toBe('#5 request (step)')
+  expect(await at(STEP)).toBe('#undefined request (step)')
+  expect(await at(STEP)).toBe('#6 request (step)')
+  expect(await at(STEP)).toBe('end (end)')
+  expect(await at(RESUME)).toBe('done')
+  expect((await run.report).summary).toMatchObject({ sent: 6, verdict: 'fail' })
+})
+
+test.each<[name: string, spec: object, stops: readonly string[]]>([
+  ['a number', { on: '#4' }, ['#4 request']],
+  ['a method', { on: 'tools/*' }, ['#2 request', '#3 request', '#4 request', '#5 request', '#6 request']],
+  ['a tool', { on: 'tools/call:count' }, ['#6 request']],
+  [
+    'a condition on the response',
+    { when: 'result.structuredContent.total > 100' },
+    ['#3 response', '#5 response'],
+  ],
+  ['a condition on the request', { when: 'params.arguments.q == "word 4"' }, ['#5 request']],
+  ['a difference', { difference: true }, ['#4 response']],
+  ['a frame of a request', { frame: 6 }, ['#3 request']],
+  ['a frame of a response', { frame: 7 }, ['#3 response']],
+  [
+    'a frame with a condition that does not hold',
+    { frame: 6, when: 'result.structuredContent.total > 200' },
+    [],
+  ],
+  [
+    'a frame with a condition that holds',
+    { frame: 6, when: 'result.structuredContent.total > 100' },
+    ['#3 response'],
+  ],
+  ['every second hit', { on: 'tools/call:search', hits: '%2' }, ['#3 request', '#5 request']],
+  ['one hit', { on: 'tools/call:search', once: true }, ['#2 request']],
+])('a run stops at %s', async (_, spec, stops) => {
+  const { controller, at, run } = debug({}, (one) => one.addBreakpoint(spec))
+  const seen: string[] = []
+  for (let stop = await at(); controller.status === 'paused'; stop = await at(RESUME))
+    seen.push(stop.replace(/ \(.*/, ''))
+  expect(seen).toEqual(stops)
+  expect((await run.report).summary.sent).toBe(6)
+})
+
+test('a logpoint prints values and does not stop; a removed breakpoint does nothing', async () => {
+  const { controller, at, events } = debug({}, (one) => {
+    one.addBreakpoint({
+      on: 'tools/call:search',
+      log: '{{#{exchange}}} {params.arguments.q}: {result.structuredContent.total}',
+    })
+    const { id } = one.addBreakpoint({ on: 'tools/call' })
+    one.removeBreakpoint(id)
+  })
+  expect(await at()).toBe('done')
+  expect(events.flatMap((event) => (event.type === 'output' ? event.text : []))).toEqual([
+    '{#2} word 1: 3',
+    '{#3} word 2: 120',
+    '{#4} word 3: 8',
+    '{#5} word 4: 250',
+  ])
+  expect(controller.breakpoints.map(({ id, phase, hitCount }) => ({ id, phase, hitCount }))).toEqual([
+    { id: 1, phase: 'response', hitCount: 4 },
+  ])
+})
+
+test('stepping back shows what became of earlier messages and sends nothing; going forward again ends where the run has stopped', async () => {
+  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ on: '#5' }))
+  expect(await at()).toBe('#5 request (breakpoint)')
+  expect(await at(BACK)).toBe('#4 request (back)')
+  expect(controller.show()).toMatchObject({
+    exchange: 4,
+    isNext: false,
+    state: 'done',
+    findings: [{ path: 'result.structuredContent.total', expected: 7, actual: 8 }],
+  })
+  expect(await at({ type: 'stepBack', unit: 'message' })).toBe('#3 response (back)')
+  expect(await at({ type: 'stepBack', unit: 'message' })).toBe('#3 request (back)')
+  expect(await at(BACK)).toBe('#2 request (back)')
+  expect(await at(BACK).catch(String)).toContain('there is no message before this one')
+  expect(await at({ type: 'step', unit: 'message' })).toBe('#2 response (back)')
+  expect(await at(STEP, STEP, STEP)).toBe('#5 request (breakpoint)')
+  expect(live.heard.length).toBe(3)
+})
+
+test('a run goes back and forth between breakpoints of the past', async () => {
+  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ on: '#6' }))
+  expect(await at()).toBe('#6 request (breakpoint)')
+  controller.addBreakpoint({ when: 'result.structuredContent.total > 100' })
+  expect(await at({ type: 'reverse' })).toBe('#5 response (back)')
+  expect(await at({ type: 'reverse' })).toBe('#3 response (back)')
+  expect(await at({ type: 'reverse' })).toBe('#2 request (back)')
+  expect(await at(RESUME)).toBe('#3 response (back)')
+  expect(await at(RESUME, RESUME)).toBe('#6 request (breakpoint)')
+  expect(live.heard.length).toBe(5)
+  expect(await at(RESUME)).toBe('done')
+})
+
+test.each<[name: string, target: object, stop: string, sent: number]>([
+  ['the number of an exchange', { exchange: 4 }, '#4 request (seek)', 2],
+  ['an index', { index: 3 }, '#3 request (seek)', 1],
+  ['a frame', { frame: 7 }, '#3 request (seek)', 1],
+  ['a time', { time: 7.5 }, '#4 request (seek)', 2],
+  ['a share', { percent: 50 }, '#4 request (seek)', 2],
+  ['the end', { percent: 100 }, 'end (end)', 6],
+])('a run goes to %s', async (_, target, stop, sent) => {
+  const { at, live } = debug({}, stopAtFirst)
+  await at()
+  expect(await at({ type: 'seek', ...target })).toBe(stop)
+  expect(live.heard.length).toBe(sent)
+  expect(await at({ type: 'seek', exchange: 2 })).toBe('#2 request (back)')
+  expect(live.heard.length).toBe(sent)
+})
+
+test('a message that waits is changed, delayed, skipped or answered with an error', async () => {
+  const { controller, at, live, run } = debug({}, stopAtFirst)
+  await at()
+  const edited = (await controller.execute({
+    type: 'modifyNext',
+    action: { kind: 'set', path: 'params.arguments.q', value: 'word 2' },
+  })) as MessageView
+  expect(edited).toMatchObject({ isEdited: true, isNext: true })
+  expect(JSON.parse(edited.request ?? '')).toMatchObject({ params: { arguments: { q: 'word 2' } } })
+  await at(STEP)
+  expect(live.heard.at(-1)).toMatchObject({ params: { arguments: { q: 'word 2' } } })
+  await at({ type: 'modifyNext', action: { kind: 'skip' } }, STEP)
+  await at({ type: 'modifyNext', action: { kind: 'error', code: -1, message: 'no' } }, STEP)
+  await at({ type: 'modifyNext', action: { kind: 'remove', path: 'params.arguments.q' } })
+  await at(
+    { type: 'modifyNext', action: { kind: 'reset' } },
+    { type: 'modifyNext', action: { kind: 'delay', milliseconds: 1 } },
+  )
+  expect(await at(RESUME)).toBe('done')
+  const { steps } = await run.report
+  expect(
+    steps
+      .filter(({ tool }) => tool === 'search')
+      .map(({ state, why, transformedBy, isInjected }) => ({ state, why, transformedBy, isInjected })),
+  ).toEqual([
+    { state: 'done', why: undefined, transformedBy: ['debugger'], isInjected: undefined },
+    { state: 'skipped', why: 'skipped by the user', transformedBy: [], isInjected: undefined },
+    { state: 'done', why: undefined, transformedBy: ['debugger'], isInjected: true },
+    { state: 'done', why: undefined, transformedBy: ['debugger'], isInjected: undefined },
+  ])
+})
+
+test('the next message is changed while the run is not stopped', async () => {
+  const { controller, at, live } = debug({}, (one) => one.pause())
+  controller.resume()
+  void controller.execute({ type: 'pause' })
+  expect(await at()).toMatch(/request \(pause\)/)
+  expect(
+    await at({ type: 'modifyNext', action: { kind: 'replace', message: callOf(9, 'count', {}) } }).catch(
+      String,
+    ),
+  ).toContain('the changed message is not a request')
+  await at({
+    type: 'modifyNext',
+    action: { kind: 'replace', message: { jsonrpc: '2.0', ...callOf(9, 'count', {}) } },
+  })
+  expect(await at(RESUME)).toBe('done')
+  expect(live.heard[0]).toMatchObject({ method: 'tools/call', params: { name: 'count' } })
+})
+
+test('a message is sent again by its index, and later messages use the new response; the report does not count it', async () => {
+  const { controller, at, live, run } = debug({}, (one) => one.addBreakpoint({ on: '#4' }))
+  await at()
+  expect(await at(BACK)).toBe('#3 request (back)')
+  const again = (await controller.execute({
+    type: 'resend',
+    action: { kind: 'set', path: 'params.arguments.q', value: 'word 4' },
+  })) as ExtraMessageEvent
+  expect(again).toMatchObject({
+    type: 'resent',
+    message: { exchange: 3, findings: [{ expected: 120, actual: 250 }] },
+  })
+  expect(live.heard.length).toBe(3)
+  expect(await at(RESUME)).toBe('#4 request (breakpoint)')
+  expect(controller.state().counts).toMatchObject({ resent: 1, differences: 0 })
+  await at(RESUME)
+  const { summary, notes } = await run.report
+  expect(summary.sent).toBe(6)
+  expect(notes).toContain('tools/call (#3) was sent again by the user; the server kept its state')
+})
+
+test('a message that is not on the tape is sent, and its response is returned', async () => {
+  const { controller, at, run } = debug({}, stopAtFirst)
+  await at()
+  const message = { method: 'tools/call', params: { name: 'count', arguments: {} } }
+  expect(await controller.execute({ type: 'inject', message })).toMatchObject({
+    type: 'injected',
+    sent: expect.stringMatching(/^\{"jsonrpc":"2.0","id":\d+,"method":"tools\/call","params":/),
+    response: expect.stringContaining('five'),
+  })
+  expect(await controller.execute({ type: 'inject', message: { method: 'notifications/x' } })).toMatchObject({
+    sent: '{"jsonrpc":"2.0","method":"notifications/x"}',
+    response: undefined,
+  })
+  await at(RESUME)
+  expect((await run.report).summary.sent).toBe(6)
+})
+
+test('calls that may write are neither injected, nor sent again, nor edited into a message, unless they are allowed', async () => {
+  const { controller, at, live } = debug({}, stopAtFirst)
+  await at()
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'delete', arguments: {} } }
+  const refused = /must not be sent: the server does not list the tool, so it may write/
+  await expect(controller.execute({ type: 'inject', message })).rejects.toThrow(refused)
+  await expect(
+    controller.execute({ type: 'modifyNext', action: { kind: 'replace', message } }),
+  ).rejects.toThrow(refused)
+  await at(STEP)
+  await expect(
+    controller.execute({ type: 'resend', index: 2, action: { kind: 'replace', message } }),
+  ).rejects.toThrow(refused)
+  expect(live.heard.length).toBe(1)
+  const allowed = debug({ allow: ['delete'] }, stopAtFirst)
+  await allowed.at()
+  await allowed.controller.execute({ type: 'inject', message })
+  expect(allowed.live.heard.length).toBe(1)
+})
+
+test('status events have progress, the current message, counts, metrics and the time left', async () => {
+  const { at, events, controller } = debug({}, (one) => one.addBreakpoint({ on: '#5' }))
+  await at()
+  expect(controller.state()).toMatchObject({
+    status: 'paused',
+    progress: { done: 5, total: 8, percent: 62.5 },
+    current: { exchange: 5, method: 'tools/call', tool: 'search' },
+    counts: { differences: 1, skipped: 2, held: 0, resent: 0, injected: 0 },
+    metrics: { pending: 0 },
+  })
+  const { progress, metrics } = controller.state()
+  expect(
+    [progress.elapsed, progress.remaining, metrics.mean, metrics.throughput].every(Number.isFinite),
+  ).toBe(true)
+  await at(RESUME)
+  const statuses = events.flatMap((event) => (event.type === 'status' ? event.status : []))
+  expect([...new Set(statuses)]).toEqual(['running', 'paused', 'done'])
+  expect(controller.state().progress).toMatchObject({ done: 8, percent: 100, remaining: 0 })
+  expect(events.at(-1)).toEqual({ type: 'ended', status: 'done' })
+  expect(() => JSON.stringify(events)).not.toThrow()
+})
+
+test('the speed changes while messages wait for their time', async () => {
+  const { controller, at } = debug({ timing: { kind: 'fixed', delay: 60_000 } })
+  await expect(controller.execute({ type: 'speed', speed: 'soon' })).rejects.toThrow('invalid speed "soon"')
+  await controller.execute({ type: 'speed', speed: 'fast' })
+  expect(await at()).toBe('done')
+})
+
+test('a run that is stopped at a message ends at once if it is stopped', async () => {
+  const { at, live, run } = debug({}, stopAtFirst)
+  await at()
+  expect(await at({ type: 'stop' })).toBe('stopped')
+  expect((await run.report).summary).toMatchObject({ sent: 0, verdict: 'incomplete' })
+  expect(live.heard).toEqual([])
+  await expect(at(STEP)).rejects.toThrow('and this one is stopped')
+})
+
+test.each<[command: unknown, problem: string]>([
+  ['step', 'it is not an object'],
+  [{ type: 'stepp' }, 'unknown type "stepp"; did you mean step?'],
+  [{ type: 'seek' }, 'seek needs one of index, exchange, frame, time and percent'],
+  [{ type: 'seek', index: -1 }, 'seek needs index to be of another type'],
+  [{ type: 'speed' }, 'speed needs speed'],
+  [{ type: 'addBreakpoint', wen: 'a' }, 'addBreakpoint has no member wen; did you mean when?'],
+  [{ type: 'modifyNext', action: { kind: 'set' } }, 'modifyNext needs action to be of another type'],
+  [{ type: 'constructor' }, 'unknown type "constructor"'],
+])('the command %j is refused', async (command, problem) => {
+  await expect(new ReplayController().execute(command)).rejects.toThrow(problem)
+})
+
+test.each<[spec: Omit<Breakpoint, 'id' | 'hitCount' | 'phase'> & { phase?: string }, problem: string]>([
+  [{ when: 'result.total >' }, 'cannot read the expression'],
+  [{ hits: 'often' }, 'invalid hit count "often"'],
+  [{ when: 'result.total', phase: 'request' }, 'the breakpoint depends on the response'],
+])('the breakpoint %j is refused', async (spec, problem) => {
+  await expect(new ReplayController().execute({ type: 'addBreakpoint', ...spec })).rejects.toThrow(problem)
+})

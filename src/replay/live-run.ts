@@ -1,0 +1,254 @@
+import { findRange } from '../json/find-replace.ts'
+import { isObject, jsonOnOneLine, member, parseJson } from '../json/parse.ts'
+import { calledTool, classifyMessage, type Notification, type Request } from '../protocol/message.ts'
+import type { Judges } from './judge/judge.ts'
+import { judgeMessage } from './judge/judge.ts'
+import type { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
+import type { PlannedMessage, ReplayPlan } from './plan/plan.ts'
+import type { SendDecision } from './plan/plan-columns.ts'
+import {
+  holdUnsafeCall,
+  requestEnvelope,
+  type ToolDescriptions,
+  type WritePermission,
+} from './plan/tool-safety.ts'
+import { previewText, type SendContext, sendAgain } from './send/send-message.ts'
+import { withFreshIds } from './send/request-ids.ts'
+import type { RunTotals } from './steps/run-totals.ts'
+import type { StepLog } from './steps/step-log.ts'
+import { hasFailed, type ReplayStep } from './steps/step.ts'
+import { type ControlledRun, type RunFigures, shownStep, type ShownStep } from './control/controlled-run.ts'
+import type { BreakpointSubject } from './control/breakpoints.ts'
+import type { ExtraMessageEvent, MessageOutline, MessageView } from './control/commands.ts'
+import { editRefused, type PendingEdit } from './control/message-edit.ts'
+
+interface LiveRunParts {
+  readonly plan: ReplayPlan
+  readonly log: StepLog
+  readonly context: SendContext
+  readonly judges: Judges
+  readonly unsolicited: UnsolicitedMessages
+  readonly totals: RunTotals
+  readonly tools: ToolDescriptions
+  readonly permission: WritePermission
+}
+
+/** Lets a controller look at a run and send more messages. */
+export class LiveRun implements ControlledRun {
+  readonly total: number
+  readonly #parts: LiveRunParts
+
+  constructor(parts: LiveRunParts) {
+    this.total = parts.plan.size
+    this.#parts = parts
+  }
+
+  messageAt(index: number): PlannedMessage {
+    return this.#parts.plan.at(index)
+  }
+
+  decisionOf(index: number): SendDecision {
+    return this.#parts.plan.decisionOf(index)
+  }
+
+  /** The step of a message that is done; `undefined` if it is not. */
+  stepAt(index: number): ReplayStep | undefined {
+    const { log, unsolicited } = this.#parts
+    return log.stepOf(index) ?? unsolicited.deferredStep(index)
+  }
+
+  outlineAt(index: number): MessageOutline {
+    return outlineOf(this.messageAt(index))
+  }
+
+  /** Returns why the safety rule holds a message back; `undefined` if it may be sent. */
+  holdReason(message: Request | Notification, tool: string | undefined): string | undefined {
+    return holdUnsafeCall({ message, tool }, this.#parts.permission, this.#parts.tools)
+  }
+
+  /** The text that would be sent now. Values that are not known are the recorded ones. */
+  textOf(planned: PlannedMessage): string {
+    const { context } = this.#parts
+    return previewText(planned, context) ?? context.values.fill(planned).text
+  }
+
+  viewOf(index: number, edit?: PendingEdit): MessageView {
+    const { context } = this.#parts
+    const planned = this.messageAt(index)
+    const { turn, text, at, fate } = planned
+    const step = this.stepAt(index)
+    return {
+      ...outlineOf(planned),
+      responseFrame: turn.response?.n ?? turn.cut,
+      at,
+      decision: fate,
+      isNext: step === undefined,
+      recorded: text,
+      bindings: context.values.describe(planned),
+      recordedResponse: turn.response?.text,
+      ...(step === undefined
+        ? { ...NOT_DONE, request: edit?.text ?? previewText(planned, context), isEdited: edit !== undefined }
+        : shownStep(step)),
+    }
+  }
+
+  /** What breakpoints are compared with before a message is sent. */
+  subjectBefore(planned: PlannedMessage): BreakpointSubject {
+    const outline = outlineOf(planned)
+    return {
+      ...outline,
+      responseFrame: planned.turn.response?.n ?? planned.turn.cut,
+      isDifferent: () => false,
+      values: () => {
+        const params = member(parseJson(this.textOf(planned)), 'params')
+        return { ...outline, number: outline.exchange, params }
+      },
+    }
+  }
+
+  /** What breakpoints are compared with after the response. */
+  subjectOf(step: ReplayStep): BreakpointSubject {
+    const { turn } = this.messageAt(step.index)
+    return {
+      ...step,
+      exchange: step.exchange,
+      responseFrame: turn.response?.n ?? turn.cut,
+      isDifferent: () => hasFailed(step),
+      values: () => responseValues(step),
+    }
+  }
+
+  /** Sends a message again and judges the new response. It is not part of the report. */
+  async resend(planned: PlannedMessage, edit: PendingEdit | undefined): Promise<ReplayStep> {
+    const { fate, message, link } = planned
+    const { context, judges, unsolicited } = this.#parts
+    if (fate.kind !== 'send')
+      throw editRefused(
+        `the message is not sent: ${fate.why}`,
+        fate.kind === 'hold' ? 'allow the tool with --allow <tool>' : 'choose another message',
+      )
+    if (edit?.isSkipped === true) throw editRefused('the message would be skipped', 'leave out the action')
+    unsolicited.disturb(link)
+    const sent = await sendAgain(planned, context, edit)
+    context.peer.notes.push(
+      `${message.method} (${turnName(planned)}) was sent again by the user; the server kept its state`,
+    )
+    return judgeMessage(sent, judges)
+  }
+
+  /** Sends a message that is not on the tape, in the session of the message near it. */
+  async inject(given: string, near: PlannedMessage): Promise<Omit<ExtraMessageEvent, 'type' | 'message'>> {
+    const { context, unsolicited } = this.#parts
+    const { peer, timeout, now } = context
+    const [text, isRequest] = completeMessage(given, near)
+    const message = classifyMessage(parseJson(text))
+    if (message.kind !== 'request' && message.kind !== 'notification')
+      throw editRefused('the text is not a request or a notification', INJECT_HINT)
+    const why = this.holdReason(message, calledTool(message))
+    if (why !== undefined)
+      throw editRefused(`the message must not be sent: ${why}`, 'allow the tool with --allow <tool>')
+    const session = await peer.sessionOf(near.link)
+    unsolicited.disturb(near.link)
+    peer.notes.push(`${message.method} was sent by the user; it is not on the tape`)
+    const sentAt = now()
+    if (!isRequest) {
+      session.send(text)
+      return { sent: text, response: undefined, why: undefined, duration: undefined }
+    }
+    const id = session.nextId()
+    const { text: sent, token } = withFreshIds(text, id)
+    const end = await session.request({ text: sent, id, token, timeout }).ended
+    const response = end.kind === 'answered' ? end.text : undefined
+    const problem = end.kind === 'timeout' ? `no answer within ${end.after} ms` : end.kind
+    return {
+      sent,
+      response,
+      why: response === undefined ? (end.kind === 'lost' ? end.why : problem) : undefined,
+      duration: now() - sentAt,
+    }
+  }
+
+  /** The numbers of a status event. `next` is the index of the next message. */
+  facts(next: number): RunFigures {
+    const { totals, plan, context } = this.#parts
+    const { sent, received, open } = context.peer.traffic()
+    const { histogram, errors } = totals
+    const at = next < this.total ? plan.timeOf(next) : plan.ended
+    return {
+      progress: { total: this.total, at, ended: plan.ended },
+      counts: { sent, received, errors, skipped: totals.count('skipped'), held: totals.count('held') },
+      metrics: {
+        mean: histogram.mean,
+        p95: histogram.percentile(0.95),
+        max: histogram.max,
+        pending: open.length,
+      },
+    }
+  }
+}
+
+function outlineOf({ index, turn, message, tool }: PlannedMessage): MessageOutline {
+  return { index, frame: turn.trigger?.n ?? 0, exchange: turn.exchange, method: message.method, tool }
+}
+
+function turnName({ turn }: PlannedMessage): string {
+  return turn.exchange === undefined ? `frame ${turn.trigger?.n}` : `#${turn.exchange}`
+}
+
+const NOT_DONE: ShownStep = {
+  request: undefined,
+  isEdited: false,
+  response: undefined,
+  state: undefined,
+  why: undefined,
+  duration: undefined,
+  recordedDuration: undefined,
+  findings: [],
+}
+
+function responseValues(step: ReplayStep): object {
+  const { index, frame, exchange, method, tool, state, duration, findings, isError } = step
+  const { result, error } = outcomeIn(step.answer)
+  return {
+    index,
+    frame,
+    exchange,
+    number: exchange,
+    method,
+    tool,
+    state,
+    duration,
+    isError: isError === true,
+    differences: findings.length,
+    params: member(parseJson(step.sent ?? ''), 'params'),
+    ...(result !== undefined && { result }),
+    ...(error !== undefined && { error }),
+    recorded: outcomeIn(step.recordedAnswer),
+  }
+}
+
+function outcomeIn(text: string | undefined): { readonly result?: unknown; readonly error?: unknown } {
+  const message = text === undefined ? undefined : parseJson(text)
+  return isObject(message) ? message : {}
+}
+
+/** Completes `{"method":"ping"}` to a message. The bytes of its params are kept. */
+function completeMessage(given: string, near: PlannedMessage): readonly [text: string, isRequest: boolean] {
+  const value = parseJson(given)
+  const method = member(value, 'method')
+  if (typeof method !== 'string') throw editRefused('the text is not a message with a method', INJECT_HINT)
+  const isRequest = !method.startsWith('notifications/')
+  const range = findRange(given, ['params'])
+  const envelope = isRequest ? requestEnvelope(near.message.params) : undefined
+  const own = member(value, 'params')
+  const params =
+    envelope === undefined || member(own, '_meta') !== undefined
+      ? range && given.slice(range.start, range.end)
+      : JSON.stringify({ ...(isObject(own) ? own : {}), _meta: envelope })
+  const id = isRequest ? ',"id":0' : ''
+  const rest = params === undefined ? '' : `,"params":${jsonOnOneLine(params)}`
+  return [`{"jsonrpc":"2.0"${id},"method":${JSON.stringify(method)}${rest}}`, isRequest]
+}
+
+const INJECT_HINT =
+  'write it like {"method":"tools/call","params":{"name":"search","arguments":{"q":"milk"}}}'
