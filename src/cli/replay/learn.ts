@@ -20,7 +20,8 @@ import { learnedAsJson, learnedAsText } from '../../report/noise.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
-import { createBeforeRun, readReplayTarget, REPLAY_ARGUMENTS } from './replay.ts'
+import { readReplayTarget } from './replay-target.ts'
+import { createBeforeRun, REPLAY_ARGUMENTS } from './replay.ts'
 import { createRunRedactor } from './run-reports.ts'
 
 export const learnCommand: CommandDefinition = {

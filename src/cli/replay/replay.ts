@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { CommandDefinition } from '../command.ts'
 import { readSecretValues } from '../options/live-options.ts'
-import { headerRecord } from '../options/option-types.ts'
 import { usageError, type GivenOptions } from '../options/option.ts'
 import {
   REPLAY_OPTIONS,
@@ -13,17 +12,14 @@ import {
 } from '../options/replay-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
+import { FoldedStderr, readReplayTarget, recordTarget } from './replay-target.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
 import { printDryRun, RunReports, createRunRedactor, redactReport } from './run-reports.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
 import { abortOnSignals } from '../signals.ts'
 import { ReelayError } from '../../errors.ts'
-import type { OpenLink } from '../../link/client-link.ts'
 import { signalGroup } from '../../link/process/process-family.ts'
-import { createRecording, type Recording } from '../../record/recording.ts'
 import { ReplayController } from '../../replay/control/controller.ts'
-import type { ReplayTarget } from '../../replay/options.ts'
-import { isToolsQuestion } from '../../replay/plan/tool-safety.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { ProfileNoise, type NoiseProfile } from '../../replay/noise/noise-profile.ts'
 import { readNoiseProfile } from '../../replay/noise/profile-file.ts'
@@ -32,7 +28,6 @@ import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
-import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { rewriteMessages } from '../../store/file/rewrite.ts'
@@ -224,117 +219,6 @@ function noiseProfileFor(
     profile.learned === undefined ? '' : ` (${profile.runs} runs, ${profile.learned.slice(0, 10)})`
   process.stderr.write(`reelay verify: using the noise profile ${stored.path}${learned}\n`)
   return profile
-}
-
-/** The live server that the user named: either a command or a URL. */
-export function readReplayTarget(
-  command: readonly string[],
-  { url, sse, header = [] }: ReplayFlags,
-  onStderr: (chunk: Uint8Array) => void = (chunk) => void process.stderr.write(chunk),
-): ReplayTarget {
-  const [file, ...args] = command
-  if (file !== undefined && url === undefined) return commandTarget([file, ...args], { onStderr })
-  if (url === undefined || file !== undefined) throw targetUsageError(file !== undefined)
-  const headers = headerRecord(header)
-  return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })
-}
-
-/** Stderr of the live server. It would bury the report, so only its length is shown, unless `-v` is given or the run fails. */
-class FoldedStderr {
-  readonly #isShown: boolean
-  #last = ''
-  #lines = 0
-
-  constructor(isShown: boolean) {
-    this.#isShown = isShown
-  }
-
-  add(chunk: Uint8Array): void {
-    if (this.#isShown) return void process.stderr.write(chunk)
-    const text = Buffer.from(chunk).toString('utf8')
-    this.#lines += text.split('\n').length - 1
-    this.#last = (this.#last + text).slice(-MAX_STDERR_CHARACTERS)
-  }
-
-  /** Shows the last lines, which most often say why a server failed. */
-  showEnd(): void {
-    if (this.#last.trim() === '') return
-    const lines = this.#last.trimEnd().split('\n').slice(-MAX_STDERR_LINES)
-    process.stderr.write(lines.map((line) => `server: ${escapeControlChars(line)}\n`).join(''))
-  }
-
-  close(): void {
-    if (this.#lines === 0) return
-    const count = this.#lines === 1 ? '1 line' : `${this.#lines} lines`
-    process.stderr.write(`reelay: the server wrote ${count} on stderr; -v shows them\n`)
-  }
-}
-
-const MAX_STDERR_CHARACTERS = 10_000
-const MAX_STDERR_LINES = 20
-
-function targetUsageError(both: boolean): ReelayError {
-  return usageError(
-    both ? 'both a command and --url are given' : 'there is no server to replay the tape against',
-    'give its command after --, as in `reelay replay <tape> -- node server.js`, or its --url',
-  )
-}
-
-interface RecordTargetOptions {
-  readonly path: string | undefined
-  /** The id of the tape that is replayed. */
-  readonly of: string
-  readonly handshake: string
-  readonly command: readonly string[]
-  readonly secrets: readonly string[]
-}
-
-/**
- * Records the target, if the user wants a tape of the run. Reelay's own question for the tools is left out, because the recorded
- * client did not send it. Tags of the tape say which tape was replayed, and whose handshake it has. `closeTape` ends the tape and
- * prints its path.
- */
-function recordTarget(
-  target: ReplayTarget,
-  { path, of, handshake, command, secrets }: RecordTargetOptions,
-): { readonly target: ReplayTarget; readonly closeTape: () => Promise<void> } {
-  if (path === undefined) return { target, closeTape: async () => {} }
-  const recording = createRecording({ tape: path, tags: { 'replay-of': of, handshake } })
-  const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
-  const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
-  const env = { ...process.env, ...named }
-  const open: OpenLink = async (handlers) => {
-    const tape = recording.pipes({ server: 'server', info, env })
-    const [sent, received] = [tape.recordDirection('c2s'), tape.recordDirection('s2c')]
-    const link = await target.open({
-      ...handlers,
-      onText: (text) => {
-        if (isToolsQuestion(text)) handlers.onText(text)
-        else received.pass(asLineBytes(text), () => handlers.onText(text))
-      },
-    })
-    return {
-      abort: (key) => link.abort?.(key) ?? false,
-      send: (text) => {
-        if (isToolsQuestion(text)) link.send(text)
-        else sent.pass(asLineBytes(text), () => link.send(text))
-      },
-      close: (how) => link.close(how),
-    }
-  }
-  return { target: { ...target, open }, closeTape: () => closeRunTape(recording) }
-}
-
-function asLineBytes(text: string): Buffer {
-  return Buffer.from(`${text}\n`)
-}
-
-async function closeRunTape(recording: Recording): Promise<void> {
-  const { path, loss } = await recording.close()
-  if (path === undefined)
-    return void process.stderr.write(`reelay: there is no tape of this run: ${loss?.why}\n`)
-  process.stderr.write(`reelay: the tape of this run is ${path}\n`)
-  if (loss !== undefined) process.stderr.write(`reelay: the tape is incomplete: ${loss.why}\n`)
 }
 
 const EXIT_CODES: Readonly<Record<ReplayVerdict, 0 | 1 | 3>> = { pass: 0, fail: 1, flaky: 1, incomplete: 3 }
