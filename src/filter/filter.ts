@@ -12,6 +12,8 @@ import { parseDuration, suggestName } from '../text.ts'
 export interface FilterExpression {
   /** The filter as the user wrote it. */
   readonly text: string
+  /** True if the filter depends on the response, so that it cannot be decided before the response comes. */
+  readonly needsResponse: boolean
   matches(subject: FilterSubject): boolean
 }
 
@@ -50,12 +52,14 @@ type FilterRoot = 'params' | 'result' | 'error'
 /** Parses a filter. An empty one matches everything. */
 export function parseFilter(text: string): FilterExpression {
   const node = new FilterParser(text).parse()
-  return { text, matches: (subject) => node.test(subject) }
+  return { text, needsResponse: node.readsResponse === true, matches: (subject) => node.test(subject) }
 }
 
 interface FilterNode {
   /** Higher for tests that read whole messages, so that `and` tries the others first. */
   readonly cost: number
+  /** True if the test depends on the response. A text is searched in the messages that are known. */
+  readonly readsResponse?: boolean
   test(subject: FilterSubject): boolean
 }
 
@@ -112,27 +116,36 @@ const FIELDS: readonly FieldKind[] = [
   {
     name: 'status',
     example: `one of ${Object.keys(STATUSES).join(', ')}`,
-    parse: (value) => choiceNode(value, STATUSES, ({ status }) => (status === undefined ? [] : [status])),
+    parse: (value) =>
+      ofResponse(choiceNode(value, STATUSES, ({ status }) => (status === undefined ? [] : [status]))),
   },
   {
     name: 'dir',
     example: 'dir:c2s (from the client), or dir:s2c (from the server)',
-    parse: (value) => choiceNode(value, DIRECTIONS, ({ dirs }) => dirs),
+    parse: (value) =>
+      ofResponse(
+        choiceNode(value, DIRECTIONS, ({ dirs }) => dirs),
+        value.includes('s2c'),
+      ),
   },
   {
     name: 'kind',
     example: 'kind:request, kind:response or kind:notification',
-    parse: (value) => choiceNode(value, KINDS, ({ kinds }) => kinds),
+    parse: (value) =>
+      ofResponse(
+        choiceNode(value, KINDS, ({ kinds }) => kinds),
+        value.includes('response'),
+      ),
   },
   {
     name: 'duration',
     example: 'duration:>500ms, or duration:1s..2s',
-    parse: (value) => amountNode(value, parseDuration, FREE, ({ durationMs }) => durationMs),
+    parse: (value) => ofResponse(amountNode(value, parseDuration, FREE, ({ durationMs }) => durationMs)),
   },
   {
     name: 'size',
     example: 'size:>10kb, or size:1kb..2mb',
-    parse: (value) => amountNode(value, parseSize, READS_TEXT, sizeOf),
+    parse: (value) => ofResponse(amountNode(value, parseSize, READS_TEXT, sizeOf)),
   },
   { name: 'conn', example: 'conn:2', parse: (value) => numberNode(value, ({ conn }) => conn) },
   {
@@ -147,6 +160,10 @@ const FIELDS: readonly FieldKind[] = [
     parse: (value) => ({ cost: FREE, test: ({ id }) => id !== undefined && sameId(id, value) }),
   },
 ]
+
+function ofResponse(node: FilterNode | undefined, readsResponse = true): FilterNode | undefined {
+  return node && { ...node, readsResponse }
+}
 
 /** Names separated by commas, in which `*` matches any text. */
 function namesNode(
@@ -285,7 +302,7 @@ class FilterParser {
     }
     const [only, ...others] = choices
     if (only !== undefined && others.length === 0) return only
-    return { cost: highestCost(choices), test: (subject) => choices.some((node) => node.test(subject)) }
+    return { ...combined(choices), test: (subject) => choices.some((node) => node.test(subject)) }
   }
 
   #all(): FilterNode {
@@ -300,7 +317,7 @@ class FilterParser {
     const [only, ...others] = sorted
     if (only === undefined) return EVERYTHING
     if (others.length === 0) return only
-    return { cost: highestCost(sorted), test: (subject) => sorted.every((node) => node.test(subject)) }
+    return { ...combined(sorted), test: (subject) => sorted.every((node) => node.test(subject)) }
   }
 
   #term(): FilterNode {
@@ -310,7 +327,7 @@ class FilterParser {
       if (this.#at >= this.#text.length || this.#text[this.#at] === ')')
         throw this.#invalid('a term must follow the negation', start)
       const node = this.#nested(() => this.#term())
-      return { cost: node.cost, test: (subject) => !node.test(subject) }
+      return { ...node, test: (subject) => !node.test(subject) }
     }
     if (this.#text[this.#at] === '(') return this.#group(start)
     return this.#number() ?? this.#condition() ?? this.#field() ?? this.#search()
@@ -470,8 +487,11 @@ const FILTER_HINT =
 
 const EVERYTHING: FilterNode = { cost: FREE, test: () => true }
 
-function highestCost(nodes: readonly FilterNode[]): number {
-  return Math.max(...nodes.map(({ cost }) => cost))
+function combined(nodes: readonly FilterNode[]): Omit<FilterNode, 'test'> {
+  return {
+    cost: Math.max(...nodes.map(({ cost }) => cost)),
+    readsResponse: nodes.some(({ readsResponse }) => readsResponse === true),
+  }
 }
 
 /** The value of a field. Its parts in quotes are JSON strings. */
@@ -499,6 +519,7 @@ function conditionNode(
 ): FilterNode {
   return {
     cost: READS_VALUES,
+    readsResponse: root !== 'params',
     test: (subject) => {
       const value = subject.value(root)
       return value !== undefined && test(valuesAtPattern(value, path))

@@ -1,6 +1,13 @@
 import { findRange } from '../json/find-replace.ts'
 import { isObject, jsonOnOneLine, member, parseJson } from '../json/parse.ts'
-import { calledTool, classifyMessage, type Notification, type Request } from '../protocol/message.ts'
+import {
+  calledTool,
+  classifyMessage,
+  type Notification,
+  type Request,
+  toolOrPromptName,
+} from '../protocol/message.ts'
+import { exchangeOutcome, type OutcomeKind } from '../protocol/outcome.ts'
 import type { Judges } from './judge/judge.ts'
 import { judgeMessage } from './judge/judge.ts'
 import type { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
@@ -94,27 +101,44 @@ export class LiveRun implements ControlledRun {
 
   /** What breakpoints are compared with before a message is sent. */
   subjectBefore(planned: PlannedMessage): BreakpointSubject {
-    const outline = outlineOf(planned)
+    const text = once(() => this.textOf(planned))
+    const params = once(() => member(parseJson(text()), 'params'))
     return {
-      ...outline,
-      responseFrame: planned.turn.response?.n ?? planned.turn.cut,
-      isDifferent: () => false,
-      values: () => {
-        const params = member(parseJson(this.textOf(planned)), 'params')
-        return { ...outline, number: outline.exchange, params }
-      },
+      ...placeOf(planned),
+      kinds: [planned.message.kind],
+      dirs: ['c2s'],
+      isDifferent: false,
+      texts: () => [text()],
+      value: (root) => (root === 'params' ? params() : undefined),
+      values: () => ({ ...outlineOf(planned), params: params() }),
     }
   }
 
   /** What breakpoints are compared with after the response. */
   subjectOf(step: ReplayStep): BreakpointSubject {
-    const { turn } = this.messageAt(step.index)
+    const planned = this.messageAt(step.index)
+    const { sent, answer, duration, recordedAnswer, state, findings } = step
+    const params = once(() => member(parseJson(sent ?? ''), 'params'))
+    const live = once(() => (answer === undefined ? undefined : parseJson(answer)))
     return {
-      ...step,
-      exchange: step.exchange,
-      responseFrame: turn.response?.n ?? turn.cut,
-      isDifferent: () => hasFailed(step),
-      values: () => responseValues(step),
+      ...placeOf(planned),
+      kinds: [planned.message.kind, 'response'],
+      dirs: ['c2s', 's2c'],
+      status: outcomeKind(live()),
+      durationMs: duration,
+      isDifferent: hasFailed(step),
+      texts: () => [sent, answer].flatMap((text) => text ?? []),
+      value: (root) => (root === 'params' ? params() : member(live(), root)),
+      values: () => ({
+        ...outlineOf(planned),
+        params: params(),
+        result: member(live(), 'result'),
+        error: member(live(), 'error'),
+        recorded: recordedAnswer === undefined ? undefined : parseJson(recordedAnswer),
+        duration,
+        state,
+        differences: findings.length,
+      }),
     }
   }
 
@@ -206,30 +230,35 @@ const NOT_DONE: ShownStep = {
   findings: [],
 }
 
-function responseValues(step: ReplayStep): object {
-  const { index, frame, exchange, method, tool, state, duration, findings, isError } = step
-  const { result, error } = outcomeIn(step.answer)
+/** The place of a message on the tape, as filters see it. */
+function placeOf({
+  turn: { trigger, response, exchange, cut },
+  message,
+}: PlannedMessage): Pick<
+  BreakpointSubject,
+  'exchange' | 'frame' | 'responseFrame' | 'server' | 'conn' | 'id' | 'methods' | 'target'
+> {
   return {
-    index,
-    frame,
     exchange,
-    number: exchange,
-    method,
-    tool,
-    state,
-    duration,
-    isError: isError === true,
-    differences: findings.length,
-    params: member(parseJson(step.sent ?? ''), 'params'),
-    ...(result !== undefined && { result }),
-    ...(error !== undefined && { error }),
-    recorded: outcomeIn(step.recordedAnswer),
+    frame: trigger?.n,
+    responseFrame: response?.n ?? cut,
+    server: trigger?.server,
+    conn: trigger?.conn,
+    id: message.kind === 'request' ? message.id : undefined,
+    methods: [message.method],
+    target: toolOrPromptName(message),
   }
 }
 
-function outcomeIn(text: string | undefined): { readonly result?: unknown; readonly error?: unknown } {
-  const message = text === undefined ? undefined : parseJson(text)
-  return isObject(message) ? message : {}
+function outcomeKind(live: unknown): OutcomeKind {
+  const message = live === undefined ? undefined : classifyMessage(live)
+  return exchangeOutcome(message?.kind === 'response' ? message : undefined, 'unanswered').kind
+}
+
+/** A function that computes its result when it is first called. */
+function once<Value>(compute: () => Value): () => Value {
+  let known: { readonly value: Value } | undefined
+  return () => (known ??= { value: compute() }).value
 }
 
 /** Completes `{"method":"ping"}` to a message. The bytes of its params are kept. */

@@ -1,16 +1,16 @@
 import { ReelayError } from '../../errors.ts'
-import { parseExpression, type ValueExpression } from '../../json/expression.ts'
-import { messagePattern } from '../plan/plan.ts'
-import type { Breakpoint, BreakpointSpec, MessageOutline, StopPhase } from './commands.ts'
+import { type FilterExpression, type FilterSubject, parseFilter } from '../../filter/filter.ts'
+import { parsePath, type PathPattern, valuesAtPattern } from '../../json/path.ts'
+import type { Breakpoint, BreakpointSpec, StopPhase } from './commands.ts'
 
 /** A message at which breakpoints are checked. */
-export interface BreakpointSubject extends MessageOutline {
+export interface BreakpointSubject extends FilterSubject {
   /** The frame of the recorded response. */
   readonly responseFrame: number | undefined
-  /** Returns true if the response differs from the tape. */
-  readonly isDifferent: () => boolean
-  /** Returns the values that conditions refer to. It is called only if a breakpoint has a condition. */
-  readonly values: () => object
+  /** True if the response differs from the tape. */
+  readonly isDifferent: boolean
+  /** Returns the values that the texts of logpoints refer to. */
+  values(): object
 }
 
 /** The breakpoints that hold at a message. */
@@ -88,23 +88,22 @@ class ArmedBreakpoint {
   readonly id: number
   readonly #spec: BreakpointSpec
   readonly #phase: StopPhase
-  readonly #matches: ((outline: MessageOutline) => boolean) | undefined
-  readonly #condition: ValueExpression | undefined
-  readonly #log: readonly (string | ValueExpression)[] | undefined
+  readonly #filter: FilterExpression | undefined
+  readonly #log: readonly (string | PathPattern)[] | undefined
   readonly #isHit: (count: number) => boolean
   #hitCount = 0
 
   constructor(spec: BreakpointSpec, id: number) {
-    const { on, when, log, hits, phase, difference } = spec
+    const { filter, log, hits, phase, difference } = spec
     this.id = id
     this.#spec = spec
-    this.#matches = on === undefined ? undefined : messagePattern(on)
-    this.#condition = when === undefined ? undefined : parseExpression(when)
+    this.#filter = filter === undefined ? undefined : parseFilter(filter)
     this.#log = log === undefined ? undefined : parseLogText(log)
     this.#isHit = hits === undefined ? () => true : parseHits(hits)
-    const needed = [this.#condition, ...(this.#log ?? [])].some(needsResponse)
-    if (phase === 'request' && (needed || difference === true)) throw tooEarly(spec)
-    this.#phase = phase ?? (needed || difference === true ? 'response' : 'request')
+    const isLate =
+      difference === true || this.#filter?.needsResponse === true || this.#log?.some(needsResponse) === true
+    if (phase === 'request' && isLate) throw tooEarly(spec)
+    this.#phase = phase ?? (isLate ? 'response' : 'request')
   }
 
   get view(): Breakpoint {
@@ -120,9 +119,8 @@ class ArmedBreakpoint {
     const isAtResponse = frame !== undefined && frame === subject.responseFrame
     if (phase !== (isAtResponse ? 'response' : this.#phase)) return false
     if (frame !== undefined && frame !== subject.frame && !isAtResponse) return false
-    if (this.#matches?.(subject) === false) return false
-    if (difference === true && !subject.isDifferent()) return false
-    return this.#condition?.test(subject.values()) ?? true
+    if (difference === true && !subject.isDifferent) return false
+    return this.#filter?.matches(subject) ?? true
   }
 
   /** Counts a hit. Returns true if the run stops at this one. */
@@ -131,9 +129,9 @@ class ArmedBreakpoint {
   }
 
   /** The text of a logpoint; `undefined` for a breakpoint that stops. */
-  textFor({ values }: BreakpointSubject): string | undefined {
+  textFor(subject: BreakpointSubject): string | undefined {
     return this.#log
-      ?.map((part) => (typeof part === 'string' ? part : textOf(part.evaluate(values()))))
+      ?.map((part) => (typeof part === 'string' ? part : textAt(subject.values(), part)))
       .join('')
   }
 }
@@ -149,22 +147,24 @@ const RESPONSE_NAMES: ReadonlySet<string> = new Set([
   'recorded',
 ])
 
-function needsResponse(part: string | ValueExpression | undefined): boolean {
-  return typeof part === 'object' && [...part.roots].some((name) => RESPONSE_NAMES.has(name))
+function needsResponse(part: string | PathPattern): boolean {
+  return typeof part !== 'string' && RESPONSE_NAMES.has(String(part[0]))
 }
 
-/** Splits `total is {result.total}` into texts and expressions. `{{` is a brace. */
-function parseLogText(text: string): readonly (string | ValueExpression)[] {
+/** Splits `total is {result.total}` into texts and paths. `{{` is a brace. */
+function parseLogText(text: string): readonly (string | PathPattern)[] {
   return text
     .split(/(\{\{|\}\}|\{[^{}]*\})/)
     .filter((part) => part !== '')
     .map((part) => {
       if (part === '{{' || part === '}}') return part.slice(1)
-      return /^\{.*\}$/s.test(part) ? parseExpression(part.slice(1, -1)) : part
+      return /^\{.*\}$/s.test(part) ? parsePath(part.slice(1, -1).trim()) : part
     })
 }
 
-function textOf(value: unknown): string {
+function textAt(values: object, path: PathPattern): string {
+  const found = valuesAtPattern(values, path)
+  const value = found.length > 1 ? found : found[0]
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
 }
 
@@ -180,10 +180,10 @@ function parseHits(text: string): (count: number) => boolean {
   return operator === '>' ? (count) => count > limit : (count) => count === limit
 }
 
-function tooEarly({ when, log }: BreakpointSpec): ReelayError {
+function tooEarly({ filter, log }: BreakpointSpec): ReelayError {
   return new ReelayError(
     'USAGE',
-    `the breakpoint depends on the response (${when ?? log ?? 'difference'}), which is not known before the request is sent`,
-    { hint: 'leave the phase out, or use a condition on params' },
+    `the breakpoint depends on the response (${filter ?? log ?? 'difference'}), which is not known before the request is sent`,
+    { hint: 'leave out the phase, or use a condition on params' },
   )
 }

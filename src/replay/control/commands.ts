@@ -61,17 +61,15 @@ export type MessageEdit =
 
 /** Where a run stops. Every member that is given must hold. */
 export interface BreakpointSpec {
-  /** A method, a tool as `tools/call:name` or an exchange as `#38`; `*` matches any characters. */
-  readonly on?: string
+  /** A filter, such as `#38`, `tool:search` or `result.structuredContent.total > 100`. */
+  readonly filter?: string
   /** A frame of the tape: that of a request, or that of its response. */
   readonly frame?: number
-  /** A condition on values, such as `result.structuredContent.total > 100`. */
-  readonly when?: string
   /** Stops only if the response differs from the tape. */
   readonly difference?: boolean
-  /** Before the message is sent, or after its response. By default a condition on the response decides. */
+  /** Before the message is sent, or after its response. The default is `response` if the filter depends on the response. */
   readonly phase?: StopPhase
-  /** Prints this text instead of stopping; `{result.total}` is replaced by the value of the expression. */
+  /** Prints this text instead of stopping; `{result.total}` is replaced by the value at the path. */
   readonly log?: string
   /** Stops only at some hits: `3` or `==3`, `>=3`, or `%3` for every third. */
   readonly hits?: string
@@ -283,9 +281,8 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandMember>>>
   seek: { index: NUMBER, exchange: NUMBER, frame: NUMBER, time: NUMBER, percent: NUMBER },
   speed: { speed: required(TEXT) },
   addBreakpoint: {
-    on: TEXT,
+    filter: TEXT,
     frame: NUMBER,
-    when: TEXT,
     difference: YES_OR_NO,
     phase: { is: (value) => value === 'request' || value === 'response' },
     log: TEXT,

@@ -85,30 +85,34 @@ test('a run stops at its first message, and steps to the next ones and to the en
 })
 
 test.each<[name: string, spec: object, stops: readonly string[]]>([
-  ['a number', { on: '#4' }, ['#4 request']],
-  ['a method', { on: 'tools/*' }, ['#2 request', '#3 request', '#4 request', '#5 request', '#6 request']],
-  ['a tool', { on: 'tools/call:count' }, ['#6 request']],
+  ['a number', { filter: '#4' }, ['#4 request']],
+  [
+    'a method',
+    { filter: 'method:tools/*' },
+    ['#2 request', '#3 request', '#4 request', '#5 request', '#6 request'],
+  ],
+  ['a tool', { filter: 'tool:count' }, ['#6 request']],
   [
     'a condition on the response',
-    { when: 'result.structuredContent.total > 100' },
+    { filter: 'result.structuredContent.total > 100' },
     ['#3 response', '#5 response'],
   ],
-  ['a condition on the request', { when: 'params.arguments.q == "word 4"' }, ['#5 request']],
+  ['a condition on the request', { filter: 'params.arguments.q == "word 4"' }, ['#5 request']],
   ['a difference', { difference: true }, ['#4 response']],
   ['a frame of a request', { frame: 6 }, ['#3 request']],
   ['a frame of a response', { frame: 7 }, ['#3 response']],
   [
     'a frame with a condition that does not hold',
-    { frame: 6, when: 'result.structuredContent.total > 200' },
+    { frame: 6, filter: 'result.structuredContent.total > 200' },
     [],
   ],
   [
     'a frame with a condition that holds',
-    { frame: 6, when: 'result.structuredContent.total > 100' },
+    { frame: 6, filter: 'result.structuredContent.total > 100' },
     ['#3 response'],
   ],
-  ['every second hit', { on: 'tools/call:search', hits: '%2' }, ['#3 request', '#5 request']],
-  ['one hit', { on: 'tools/call:search', once: true }, ['#2 request']],
+  ['every second hit', { filter: 'tool:search', hits: '%2' }, ['#3 request', '#5 request']],
+  ['one hit', { filter: 'tool:search', once: true }, ['#2 request']],
 ])('a run stops at %s', async (_, spec, stops) => {
   const { controller, at, run } = debug({}, (one) => one.addBreakpoint(spec))
   const seen: string[] = []
@@ -121,10 +125,10 @@ test.each<[name: string, spec: object, stops: readonly string[]]>([
 test('a logpoint prints values and does not stop; a removed breakpoint does nothing', async () => {
   const { controller, at, events } = debug({}, (one) => {
     one.addBreakpoint({
-      on: 'tools/call:search',
+      filter: 'tool:search',
       log: '{{#{exchange}}} {params.arguments.q}: {result.structuredContent.total}',
     })
-    const { id } = one.addBreakpoint({ on: 'tools/call' })
+    const { id } = one.addBreakpoint({ filter: 'tools/call' })
     one.removeBreakpoint(id)
   })
   expect(await at()).toBe('done')
@@ -140,7 +144,7 @@ test('a logpoint prints values and does not stop; a removed breakpoint does noth
 })
 
 test('stepping back shows what became of earlier messages and sends nothing; going forward again ends where the run has stopped', async () => {
-  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ on: '#5' }))
+  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ filter: '#5' }))
   expect(await at()).toBe('#5 request (breakpoint)')
   expect(await at(BACK)).toBe('#4 request (back)')
   expect(controller.show()).toMatchObject({
@@ -159,9 +163,9 @@ test('stepping back shows what became of earlier messages and sends nothing; goi
 })
 
 test('a run goes back and forth between breakpoints of the past', async () => {
-  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ on: '#6' }))
+  const { controller, at, live } = debug({}, (one) => one.addBreakpoint({ filter: '#6' }))
   expect(await at()).toBe('#6 request (breakpoint)')
-  controller.addBreakpoint({ when: 'result.structuredContent.total > 100' })
+  controller.addBreakpoint({ filter: 'result.structuredContent.total > 100' })
   expect(await at({ type: 'reverse' })).toBe('#5 response (back)')
   expect(await at({ type: 'reverse' })).toBe('#3 response (back)')
   expect(await at({ type: 'reverse' })).toBe('#2 request (back)')
@@ -238,7 +242,7 @@ test('the next message is changed while the run is not stopped', async () => {
 })
 
 test('a message is sent again by its index, and later messages use the new response; the report does not count it', async () => {
-  const { controller, at, live, run } = debug({}, (one) => one.addBreakpoint({ on: '#4' }))
+  const { controller, at, live, run } = debug({}, (one) => one.addBreakpoint({ filter: '#4' }))
   await at()
   expect(await at(BACK)).toBe('#3 request (back)')
   const again = (await controller.execute({
@@ -296,7 +300,7 @@ test('calls that may write are neither injected, nor sent again, nor edited into
 })
 
 test('status events have progress, the current message, counts, metrics and the time left', async () => {
-  const { at, events, controller } = debug({}, (one) => one.addBreakpoint({ on: '#5' }))
+  const { at, events, controller } = debug({}, (one) => one.addBreakpoint({ filter: '#5' }))
   await at()
   expect(controller.state()).toMatchObject({
     status: 'paused',
@@ -339,7 +343,7 @@ test.each<[command: unknown, problem: string]>([
   [{ type: 'seek' }, 'seek needs one of index, exchange, frame, time and percent'],
   [{ type: 'seek', index: -1 }, 'seek needs index to be of another type'],
   [{ type: 'speed' }, 'speed needs speed'],
-  [{ type: 'addBreakpoint', wen: 'a' }, 'addBreakpoint has no member wen; did you mean when?'],
+  [{ type: 'addBreakpoint', filtr: 'a' }, 'addBreakpoint has no member filtr; did you mean filter?'],
   [{ type: 'modifyNext', action: { kind: 'set' } }, 'modifyNext needs action to be of another type'],
   [{ type: 'constructor' }, 'unknown type "constructor"'],
 ])('the command %j is refused', async (command, problem) => {
@@ -347,9 +351,9 @@ test.each<[command: unknown, problem: string]>([
 })
 
 test.each<[spec: Omit<Breakpoint, 'id' | 'hitCount' | 'phase'> & { phase?: string }, problem: string]>([
-  [{ when: 'result.total >' }, 'cannot read the expression'],
+  [{ filter: 'result.total >' }, 'cannot read the filter'],
   [{ hits: 'often' }, 'invalid hit count "often"'],
-  [{ when: 'result.total', phase: 'request' }, 'the breakpoint depends on the response'],
+  [{ filter: 'status:error', phase: 'request' }, 'the breakpoint depends on the response'],
 ])('the breakpoint %j is refused', async (spec, problem) => {
   await expect(new ReplayController().execute({ type: 'addBreakpoint', ...spec })).rejects.toThrow(problem)
 })

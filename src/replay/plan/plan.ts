@@ -116,9 +116,8 @@ function skipReason(
   { message, tool, at, turn }: Candidate,
   { include, exclude = [], from = 0, to = Infinity, skipNotifications, skipErrors }: MessageSelection,
 ): string | undefined {
-  const { exchange } = turn
   const isNamed = (pattern: string): boolean =>
-    messagePattern(pattern)({ exchange, method: message.method, tool })
+    pattern === `#${turn.exchange}` || matchesPattern(pattern, message.method, tool)
   if (include !== undefined && !include.some(isNamed)) return 'not included'
   if (exclude.some(isNamed)) return 'excluded'
   if (at < from) return 'before the selected part of the tape'
@@ -139,28 +138,17 @@ export function unmatchedPatterns(
   for (const pattern of exclude) open.set(`exclude ${pattern}`, ['exclude', pattern])
   for (let place = 0; place < turns.size && open.size > 0; place++) {
     const { method, name } = turns.summary(place)
-    const exchange = turns.exchangeOf(place)
     for (const [key, [, pattern]] of open)
-      if (messagePattern(pattern)({ exchange, method, tool: name })) open.delete(key)
+      if (pattern === `#${turns.exchangeOf(place)}` || matchesPattern(pattern, method, name)) open.delete(key)
   }
   return [...open.values()]
 }
 
-/** What a pattern of `include` is compared with. */
-interface NamedMessage {
-  readonly exchange?: number | undefined
-  readonly method: string
-  readonly tool: string | undefined
-}
-
-/** Reads a method, a tool as `tools/call:name` or an exchange as `#38`; `*` matches any characters. */
-export function messagePattern(pattern: string): (message: NamedMessage) => boolean {
+function matchesPattern(pattern: string, method: string, tool: string | undefined): boolean {
+  const names = tool === undefined ? [method] : [method, `${method}:${tool}`]
   const parts = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   const expression = new RegExp(`^${parts.join('.*')}$`)
-  return ({ exchange, method, tool }) =>
-    pattern === `#${exchange}` ||
-    expression.test(method) ||
-    (tool !== undefined && expression.test(`${method}:${tool}`))
+  return names.some((name) => expression.test(name))
 }
 
 /** The messages of the recorded client in tape order. A plan keeps a few numbers for each; a message is read from the tape on demand. */
