@@ -1,21 +1,28 @@
-// npm run docs: writes what is generated from the source: the option tables and the kinds of secrets in docs/, docs/reference/errors.md and
-// schema/config-1.json. `--check` writes nothing and lists what is stale; a test runs it.
+// npm run docs: writes what is generated from the source: the option tables and the kinds of secrets in docs/, docs/reference/errors.md,
+// docs/reference/rules.md and schema/config-1.json. `--check` writes nothing and lists what is stale; a test runs it.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { configSchema } from './docs/config-schema.mjs'
 import { errorsPage } from './docs/errors-page.mjs'
+import { rulesPage } from './docs/rules-page.mjs'
 import { withOptionTables } from './docs/option-tables.mjs'
 import { withSecretKinds } from './docs/secret-kinds.mjs'
 import { root, runTool } from './run.mjs'
 
 const SCHEMA = 'schema/config-1.json'
 const ERRORS = 'docs/reference/errors.md'
+const RULES = 'docs/reference/rules.md'
 
-const { commands, ERROR_CODES, defaultRules } = await fromSource(
-  ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts'],
-  async ([{ loadCommands }, errors, rules]) => ({ ...errors, ...rules, commands: await loadCommands() }),
+const { commands, ERROR_CODES, defaultRules, COMPARE_RULES } = await fromSource(
+  ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts', 'src/compare/rules.ts'],
+  async ([{ loadCommands }, errors, rules, compare]) => ({
+    ...errors,
+    ...rules,
+    ...compare,
+    commands: await loadCommands(),
+  }),
 )
 const pages = readdirSync(join(root, 'docs'), { recursive: true })
   .filter((name) => name.endsWith('.md'))
@@ -23,6 +30,7 @@ const pages = readdirSync(join(root, 'docs'), { recursive: true })
 const generated = [
   ...pages.map((page) => [page, withSecretKinds(withOptionTables(read(page), commands), defaultRules())]),
   [ERRORS, errorsPage(ERROR_CODES)],
+  [RULES, rulesPage(COMPARE_RULES)],
 ]
 const stale = generated.filter(([file, text]) => read(file) !== text)
 const schema = configSchema(commands)

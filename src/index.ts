@@ -132,3 +132,17 @@ export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/t
 export { canonicalJson } from './json/canonical.ts'
 export { classifyMessage } from './protocol/message.ts'
 export type { Message, Notification, Request, Response } from './protocol/message.ts'
+
+// Compare tapes.
+export { diffTapes } from './compare/diff-tapes.ts'
+export type {
+  ComparedTape,
+  ExchangeChange,
+  TapeDiff,
+  TapeDiffOptions,
+  TapeDiffSummary,
+} from './compare/diff-tapes.ts'
+export { COMPARE_RULES } from './compare/rules.ts'
+export type { CompareRule, CompareRuleId, Finding, FindingLevel } from './compare/rules.ts'
+export type { FoldedCounts, FoldedReason } from './compare/exchange-changes.ts'
+export type { LatencyChange, LatencyFigures, LatencyLimits } from './compare/latency.ts'

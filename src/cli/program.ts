@@ -103,6 +103,23 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./noise.ts')).noiseCommand,
     },
   ],
+  Compare: [
+    {
+      name: 'diff',
+      help: 'Show what changed between two tapes, and what breaks clients (exit code 1)',
+      load: async () => (await import('./compare/diff.ts')).diffCommand,
+    },
+    {
+      name: 'diff-batch',
+      help: 'Compare the tapes of two folders, or several pairs of tapes',
+      load: async () => (await import('./compare/diff.ts')).diffBatchCommand,
+    },
+    {
+      name: 'explain',
+      help: 'Explain a rule that a finding names',
+      load: async () => (await import('./compare/explain.ts')).explainCommand,
+    },
+  ],
   'Share and import': [
     {
       name: 'redact',

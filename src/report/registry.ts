@@ -2,6 +2,8 @@ import { formatForecast, type FaultForecast } from '../faults/fault-rules.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../replay/steps/step.ts'
 import { bindingsAsJson, bindingsAsText, bindingsAsYaml, type TapeBindings } from './bindings.ts'
+import type { TapeDiff } from '../compare/diff-tapes.ts'
+import { diffAsJson, diffAsText, diffsAsJson, diffsAsText, type TapeDiffs } from './findings.ts'
 import { inspectAsJson, type Inspection } from './inspect/inspect.ts'
 import { inspectAsText } from './inspect/inspect-text.ts'
 import { overviewAsText, type Overview } from './inspect/overview.ts'
@@ -19,6 +21,8 @@ interface ReportInputs {
   readonly faults: readonly FaultForecast[]
   readonly stats: readonly CallStats[]
   readonly list: TapeList
+  readonly diff: TapeDiff
+  readonly diffs: TapeDiffs
 }
 
 interface ReportFormat<Input> {
@@ -74,6 +78,14 @@ export const REPORTS: ReportFormats = {
   list: [
     { name: 'text', help: 'a line for each tape', render: listAsText },
     { name: 'json', help: 'the same for programs', render: listAsJson },
+  ],
+  diff: [
+    { name: 'text', help: 'what changed, the worst first', render: diffAsText },
+    { name: 'json', help: 'schema/diff-report-1.json', render: diffAsJson },
+  ],
+  diffs: [
+    { name: 'text', help: 'the differences of each pair of tapes, then a summary', render: diffsAsText },
+    { name: 'json', help: 'schema/diff-report-1.json, a list of reports', render: diffsAsJson },
   ],
 }
 

@@ -16,7 +16,7 @@ const MEANING = [
   'faults',
   'filter',
 ]
-const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'report']
+const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
   protocol: ['json', 'text', 'errors'],
@@ -56,7 +56,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   convert: ['protocol', 'json', 'text', 'errors'],
   share: ['serve', 'config', 'redact', 'store', 'tape', 'protocol', 'json', 'text', 'errors'],
   wrap: ['store', 'link', 'http', 'tape', 'protocol', 'json', 'text', 'version', 'errors'],
-  report: [...MEANING, 'store', 'replay'],
+  compare: [...MEANING, 'config', 'store', 'link', 'http', 'replay'],
+  report: [...MEANING, 'store', 'replay', 'compare'],
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],

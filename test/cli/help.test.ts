@@ -13,7 +13,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
   const groups = stdout.split('\n\n').slice(3)
   const shown = groups.map((group) => [
     group.split('\n')[0],
-    [...group.matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name).join(' '),
+    [...group.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name).join(' '),
   ])
   expect({ code, shown }).toEqual({
     code: 0,
@@ -22,6 +22,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match'],
       ['Replay:', 'replay verify learn noise'],
+      ['Compare:', 'diff diff-batch explain'],
       ['Share and import:', 'redact share import'],
       ['Get started:', 'demo completion help'],
     ],

@@ -58,7 +58,7 @@ test('each quick start of the README has at most ten lines', () => {
 
 test('every command that the README names has its own help', async () => {
   const commands = [
-    ...readFileSync('README.md', 'utf8').matchAll(/^\| \[`(?:reelay )?(\w+)|, \[`(\w+)`\]/gm),
+    ...readFileSync('README.md', 'utf8').matchAll(/^\| \[`(?:reelay )?([\w-]+)|, \[`([\w-]+)`\]/gm),
   ].map(([, name, second]) => name ?? second ?? '')
   const names = [...new Set(commands)]
   expect(names).toEqual([
@@ -79,6 +79,9 @@ test('every command that the README names has its own help', async () => {
     'verify',
     'learn',
     'noise',
+    'diff',
+    'diff-batch',
+    'explain',
     'redact',
     'share',
     'import',

@@ -8,6 +8,7 @@ import * as api from '../../src/index.ts'
 test('the names that the package exports', () => {
   expect(Object.keys(api).toSorted()).toMatchInlineSnapshot(`
     [
+      "COMPARE_RULES",
       "ERROR_CODES",
       "MISS_CODE",
       "Recorder",
@@ -21,6 +22,7 @@ test('the names that the package exports', () => {
       "classifyMessage",
       "commandTarget",
       "createRecording",
+      "diffTapes",
       "learnNoise",
       "leftOverCauses",
       "listTapes",

@@ -190,6 +190,31 @@ export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Returns true if two files have the same bytes. Files of different sizes are not read. */
+export async function hasSameBytes(one: string, other: string): Promise<boolean> {
+  await assertReadableFile(one)
+  await assertReadableFile(other)
+  const [left, right] = [await openForReading(one), await openForReading(other)]
+  try {
+    const [size, otherSize] = [(await left.stat()).size, (await right.stat()).size]
+    if (size !== otherSize) return false
+    const buffers = [Buffer.allocUnsafe(COMPARED_BYTES), Buffer.allocUnsafe(COMPARED_BYTES)] as const
+    for (let at = 0; at < size; at += COMPARED_BYTES) {
+      const reads = await Promise.all([
+        left.read(buffers[0], 0, COMPARED_BYTES, at),
+        right.read(buffers[1], 0, COMPARED_BYTES, at),
+      ])
+      const [ours, theirs] = reads.map(({ bytesRead }) => bytesRead)
+      if (ours !== theirs || buffers[0].compare(buffers[1], 0, theirs, 0, ours) !== 0) return false
+    }
+    return true
+  } finally {
+    await Promise.all([left.close(), right.close()])
+  }
+}
+
+const COMPARED_BYTES = 1024 * 1024
+
 // Checked before the file is opened: opening a pipe would wait for its writer, and opening a device can have side effects.
 async function assertReadableFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {

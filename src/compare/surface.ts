@@ -1,0 +1,98 @@
+import { isObject, member, type JsonObject } from '../json/parse.ts'
+import { META_KEYS, metaValue } from '../protocol/message.ts'
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
+import type { Turn, TurnStore } from '../tape/turns.ts'
+
+/** What a server offers to its clients. A list is `undefined` if the client never asked for it. */
+export interface ServerSurface {
+  readonly info?: JsonObject
+  readonly protocolVersion?: string
+  readonly capabilities?: JsonObject
+  readonly instructions?: string
+  readonly tools?: ReadonlyMap<string, JsonObject>
+  readonly prompts?: ReadonlyMap<string, JsonObject>
+  readonly resources?: ReadonlyMap<string, JsonObject>
+  readonly templates?: ReadonlyMap<string, JsonObject>
+}
+
+/** The lists of a server: the request for each, where its result has the items, and what identifies an item. */
+const SURFACE_LISTS = [
+  { list: 'tools', method: 'tools/list', member: 'tools', key: 'name', capability: 'tools' },
+  { list: 'prompts', method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts' },
+  { list: 'resources', method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources' },
+  {
+    list: 'templates',
+    method: 'resources/templates/list',
+    member: 'resourceTemplates',
+    key: 'uriTemplate',
+    capability: 'resources',
+  },
+] as const
+
+type SurfaceList = (typeof SURFACE_LISTS)[number]['list']
+
+/** Returns true for requests whose results are compared as what the server offers, not as results. */
+export function isSurfaceMethod(method: string): boolean {
+  return isOpeningMethod(method) || SURFACE_LISTS.some((list) => list.method === method)
+}
+
+/** Collects what the servers of a tape offer, by the names of the servers. */
+export function surfacesOf(turns: TurnStore): ReadonlyMap<string, ServerSurface> {
+  const builders = new Map<string, SurfaceBuilder>()
+  for (let index = 0; index < turns.size; index++) {
+    const { trigger, method, server } = turns.summary(index)
+    if (trigger !== 'request') continue
+    const builder = builders.get(server) ?? new SurfaceBuilder()
+    builders.set(server, builder)
+    const turn = isSurfaceMethod(method) ? turns.at(index) : undefined
+    const result = turn && resultOfTurn(turn)
+    if (result !== undefined) builder.add(method, result)
+  }
+  return new Map(Array.from(builders, ([server, builder]) => [server, builder.surface()]))
+}
+
+/** The result of the request of a turn; `undefined` if it failed. */
+export function resultOfTurn({ response }: Turn): unknown {
+  const message = response?.message
+  return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
+}
+
+/** Puts a surface together from the results of a handshake and of lists. */
+class SurfaceBuilder {
+  #opening: unknown
+  readonly #lists = new Map<SurfaceList, Map<string, JsonObject>>()
+
+  add(method: string, result: unknown): void {
+    if (isOpeningMethod(method)) {
+      this.#opening = result
+      return
+    }
+    const known = SURFACE_LISTS.find((list) => list.method === method)
+    if (known === undefined) return
+    const items = this.#lists.get(known.list) ?? new Map<string, JsonObject>()
+    this.#lists.set(known.list, items)
+    const listed = member(result, known.member)
+    for (const item of Array.isArray(listed) ? listed : []) {
+      const key = member(item, known.key)
+      if (isObject(item) && typeof key === 'string' && items.size < MOST_ITEMS) items.set(key, item)
+    }
+  }
+
+  surface(): ServerSurface {
+    const opening = this.#opening
+    const info = member(opening, 'serverInfo') ?? metaValue(opening, META_KEYS.serverInfo)
+    const [version, capabilities, instructions] = ['protocolVersion', 'capabilities', 'instructions'].map(
+      (name) => member(opening, name),
+    )
+    return {
+      ...(isObject(info) && { info }),
+      ...(typeof version === 'string' && { protocolVersion: version }),
+      ...(isObject(capabilities) && { capabilities }),
+      ...(typeof instructions === 'string' && { instructions }),
+      ...Object.fromEntries(this.#lists),
+    }
+  }
+}
+
+/** A hostile server must not fill the memory. */
+const MOST_ITEMS = 100_000
