@@ -48,11 +48,17 @@ export function quoteTapeArgument(tape: string): string {
 /** The number of characters that two texts share at their beginnings plus, beyond these, at their ends. */
 export function commonAffixLength(a: string, b: string): number {
   const shortest = Math.min(a.length, b.length)
-  let head = 0
-  while (head < shortest && a[head] === b[head]) head++
+  const head = commonPrefixLength(a, b)
   let tail = 0
   while (tail < shortest - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
   return head + tail
+}
+
+export function commonPrefixLength(a: string, b: string): number {
+  const shortest = Math.min(a.length, b.length)
+  let length = 0
+  while (length < shortest && a[length] === b[length]) length++
+  return length
 }
 
 /** `; did you mean search?` if a known name differs from a name in at most three characters, otherwise an empty text. */

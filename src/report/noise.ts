@@ -11,10 +11,11 @@ import { formatPath } from '../json/path.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import type { ReplayedTape } from '../replay/plan/server-part.ts'
 import { escapeControlChars, truncateText } from '../text.ts'
+import { heldText } from './replay.ts'
 
 /** What was learned, what is not noise, and where the profile is. */
 export function learnedAsText(tape: ReplayedTape, learned: LearnedProfile, file: string): string {
-  const { profile, keptState, differences, unlearned } = learned
+  const { profile, keptState, differences, unlearned, report } = learned
   const count = profile.exchanges.reduce((sum, { places }) => sum + places.length, 0)
   const lines = [
     ...noiseLines(tape, profile),
@@ -32,6 +33,7 @@ export function learnedAsText(tape: ReplayedTape, learned: LearnedProfile, file:
           `  the server does not respond as recorded: record it again, or accept the responses with reelay verify --update`,
         ]),
     ...unlearned.map(({ request, why }) => `not learned: ${requestText(request)}: ${why}`),
+    ...heldText(report),
     `${count} ${count === 1 ? 'place varies' : 'places vary'} in ${profile.exchanges.length} of ${new TapeRequests(tape).size} exchanges; ${profile.runs} runs`,
     `written to ${file}; reelay verify uses it`,
   ]

@@ -9,7 +9,13 @@ import { inspectAsText } from './inspect/inspect-text.ts'
 import { overviewAsText, type Overview } from './inspect/overview.ts'
 import { listAsJson, listAsText, type TapeList } from './list.ts'
 import { jsonDocument, jsonValue } from './json-text.ts'
-import { replayAsJson, replayResults, replaySummaryText, stepAsText } from './replay.ts'
+import {
+  replayAsJson,
+  replayResults,
+  replaySummaryText,
+  stepAsText,
+  type SummaryTextOptions,
+} from './replay.ts'
 import { statsAsText, type CallStats } from './stats.ts'
 
 /** The input of the reports of each subject. */
@@ -31,9 +37,9 @@ interface ReportFormat<Input> {
   /** Set if the report contains messages, which a long run keeps only on request. */
   readonly needsTexts?: true
   /** Prints a step as soon as it is complete, before the report itself. */
-  readonly step?: (step: ReplayStep) => string
+  readonly step?: (step: ReplayStep, judgedRuns?: number) => string
   /** The report as one text, or in chunks if it may be too long for one. */
-  readonly render: (input: Input) => Iterable<string> | Promise<string>
+  readonly render: (input: Input, options?: SummaryTextOptions) => Iterable<string> | Promise<string>
 }
 
 type ReportFormats = {
@@ -45,7 +51,7 @@ export const REPORTS: ReportFormats = {
   replay: [
     {
       name: 'text',
-      help: 'a line for each step, then a summary',
+      help: 'the steps that differ, then a summary',
       step: stepAsText,
       render: replaySummaryText,
     },
@@ -59,7 +65,7 @@ export const REPORTS: ReportFormats = {
       help: 'a line for each exchange',
       render: (inspection) => inspectAsText(inspection, { verbose: false }),
     },
-    { name: 'verbose', help: 'every message in full', render: inspectAsText },
+    { name: 'verbose', help: 'every message in full', render: (inspection) => inspectAsText(inspection) },
     { name: 'json', help: 'everything on the tape', render: inspectAsJson },
   ],
   bindings: [
@@ -94,10 +100,11 @@ export async function renderReport<Subject extends keyof ReportInputs>(
   subject: Subject,
   name: string,
   input: ReportInputs[Subject],
+  options?: SummaryTextOptions,
 ): Promise<Iterable<string>> {
   const format = REPORTS[subject].find((each) => each.name === name)
   if (format === undefined) throw new Error(`there is no report ${name} of ${subject}`)
-  const rendered = await format.render(input)
+  const rendered = await format.render(input, options)
   return typeof rendered === 'string' ? [rendered] : rendered
 }
 

@@ -1,44 +1,114 @@
 import { exchangeLabel } from '../tape/turns.ts'
 import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
+import { canonicalJson } from '../json/canonical.ts'
 import { member } from '../json/parse.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
-import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
+import { hasFailed, OWN_HANDSHAKE, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 import { formatDuration, type TextStyle } from './table.ts'
 import { indexesUpTo, NumberTable } from '../store/columns.ts'
-import { truncateText, escapeControlChars, quoteShellWord } from '../text.ts'
+import {
+  commonAffixLength,
+  commonPrefixLength,
+  escapeControlChars,
+  quoteShellWord,
+  truncateText,
+} from '../text.ts'
 import type { StepList } from '../replay/steps/step-log.ts'
 
 /** A step on one line, followed by its differences. */
-export function stepAsText(step: ReplayStep): string {
+export function stepAsText(step: ReplayStep, judgedRuns = 1): string {
   const { exchange, method, tool, duration, state, why } = step
   const [word, style] = stepLabel(step)
   const title = truncateText(callName(method, tool), 44).padEnd(44)
   const time = duration === undefined ? '' : formatDuration(duration)
   const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
   const line = `${styleText(style, word.padEnd(7))} ${numberText(exchange).padStart(6)}  ${title} ${time.padStart(9)}${reason}`
-  return [line.trimEnd(), ...step.findings.map(findingAsText)].join('\n')
+  return [line.trimEnd(), ...step.findings.flatMap((finding) => findingAsText(finding, judgedRuns))].join(
+    '\n',
+  )
 }
 
-/** The summary, printed after the steps: noise, then the differences that remain after several runs, then the verdict. */
-export function replaySummaryText(report: RepeatedReport): string {
-  const { summary, performance, validation, notes, noise } = report
+export interface SummaryTextOptions {
+  /** False if the rows of the steps are printed already. */
+  readonly hasRows?: boolean
+  /** True to list all noise and to count bindings. */
+  readonly isVerbose?: boolean
+}
+
+/** The summary: the steps that need attention, each once and without noise, then what was left out, then the verdict. */
+export function replaySummaryText(
+  report: RepeatedReport,
+  { hasRows = true, isVerbose = false }: SummaryTextOptions = {},
+): string {
+  const { performance, notes, summary } = report
   return [
-    ...notes.map((note) => `note: ${note}`),
-    ...noise.map(noiseText),
-    ...remainingText(report),
-    ...bindingsText(report),
-    ...explanationText(report),
-    `${summary.sent} sent, ${injectedText(summary.injected)}${summary.skipped} skipped, ${summary.held} held back, ${summary.unbound} unbound; ${validation.failed} of ${validation.checked} responses not as recorded${layersText(validation.layers)}${skippedText(validation.skipped)}`,
-    `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
-    ...heldText(report),
-    `verdict: ${verdictText(report)}`,
+    ...notes.map((note) => escapeControlChars(`note: ${note}`)),
+    ...(hasRows ? rowsText(report) : []),
+    ...[
+      ...noiseText(report, isVerbose),
+      ...slowText(report),
+      ...bindingsText(report, isVerbose),
+      ...explanationText(report),
+      countsText(report),
+      ...(summary.sent === 0
+        ? []
+        : [
+            `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
+          ]),
+      ...heldText(report),
+      ...incomparableText(report),
+      `verdict: ${verdictText(report)}`,
+    ].map(escapeControlChars),
   ]
-    .map((line) => `${escapeControlChars(line)}\n`)
+    .map((line) => `${line}\n`)
     .join('')
+}
+
+/** The steps that differ or got no response. Calls that were held back are named in the hint that says how to send them. */
+function rowsText({ steps, judgedRuns }: RepeatedReport): readonly string[] {
+  const rows: string[] = []
+  let left = 0
+  for (const step of steps.changed()) {
+    if (!needsAttention(step)) continue
+    if (rows.length < MAX_ROWS) rows.push(stepAsText(step, judgedRuns))
+    else left++
+  }
+  return left === 0 ? rows : [...rows, `… and ${left} more; -v shows all of them`]
+}
+
+const MAX_ROWS = 100
+
+function needsAttention(step: ReplayStep): boolean {
+  if (step.state === 'timeout' || step.state === 'lost' || step.state === 'unbound') return true
+  return step.findings.some(({ level }) => level !== 'skip')
+}
+
+/** Returns true for the recorded handshake, in place of which Reelay does its own. Few readers need to know. */
+export function isOwnHandshake({ state, why }: Pick<ReplayStep, 'state' | 'why'>): boolean {
+  return state === 'skipped' && why === OWN_HANDSHAKE
+}
+
+/** `4 of 5 responses as recorded, 1 differs (values 1), 2 held back`. */
+function countsText({ summary, validation, steps }: RepeatedReport): string {
+  const { failed, checked, passed, layers, skipped } = validation
+  const isOne = failed === 1
+  let left = summary.skipped
+  for (const step of summary.skipped === 0 ? [] : steps.outlines()) if (isOwnHandshake(step)) left--
+  return [
+    `${passed} of ${checked} responses as recorded`,
+    ...(failed === 0 ? [] : [`${failed} ${isOne ? 'differs' : 'differ'}${layersText(layers)}`]),
+    ...(skipped === 0 ? [] : [`${skipped} not compared`]),
+    ...(summary.injected === 0
+      ? []
+      : [`${summary.injected} ${summary.injected === 1 ? 'fault' : 'faults'} injected`]),
+    ...(summary.held === 0 ? [] : [`${summary.held} held back`]),
+    ...(summary.unbound === 0 ? [] : [`${summary.unbound} unbound`]),
+    ...(left === 0 ? [] : [`${left} skipped`]),
+  ].join(', ')
 }
 
 /** Notifications have no number. */
@@ -46,38 +116,30 @@ function numberText(exchange: number | undefined): string {
   return exchange === undefined ? '' : `#${exchange}`
 }
 
-function noiseText({
-  method,
-  tool,
-  path,
-  exchanges,
-  inEveryCall,
-  isFromProfile,
-}: RepeatedReport['noise'][number]): string {
-  const where = inEveryCall ? `all ${exchanges.length} calls` : exchanges.map(numberText).join(', ')
-  const why = isFromProfile ? 'varies as in the noise profile' : 'the server sends another value each time'
-  return `noise: ${callName(method, tool)} ${path}: ${why} (${where})`
+/** What was not compared, so that nobody takes it for checked. */
+function noiseText({ noise }: RepeatedReport, isVerbose: boolean): readonly string[] {
+  const shown = isVerbose || noise.length <= MAX_NOISE ? noise : noise.slice(0, MAX_NOISE - 1)
+  const left = noise.length - shown.length
+  return [
+    ...shown.map(({ method, tool, path, exchanges, inEveryCall, isFromProfile }) => {
+      const where = inEveryCall ? `all ${exchanges.length} calls` : exchanges.map(numberText).join(', ')
+      const why = isFromProfile ? 'varies as in the noise profile' : 'differs on every run'
+      return `noise: ${callName(method, tool)} ${path}: ${why} (${where})`
+    }),
+    ...(left === 0 ? [] : [`noise: ${left} more places; -v lists them`]),
+  ]
 }
 
-/** A single run has printed its differences with its steps. */
-function remainingText({ steps, judgedRuns, unstable }: RepeatedReport): readonly string[] {
-  if (judgedRuns === 1) return []
-  const remaining = [...steps.changed()].filter(({ findings }) => findings.length > 0)
-  const isSlow = unstable.filter(({ finding }) => finding.layer === 'timing')
-  return [
-    ...(remaining.length === 0 ? [] : ['differences that are not noise:']),
-    ...remaining.flatMap((step) => [
-      `  ${exchangeLabel(step)} ${callName(step.method, step.tool)}`,
-      ...step.findings.map(
-        (finding) =>
-          `    ${finding.layer.padEnd(9)} ${findingText(finding)}   (${runsText(finding.inRuns, judgedRuns)})`,
-      ),
-    ]),
-    ...isSlow.map(
+const MAX_NOISE = 5
+
+/** Slow responses that were slow in some runs only. */
+function slowText({ unstable, judgedRuns }: RepeatedReport): readonly string[] {
+  return unstable
+    .filter(({ finding }) => judgedRuns > 1 && finding.layer === 'timing')
+    .map(
       (step) =>
         `unstable: ${exchangeLabel(step)} ${step.finding.layer}: ${step.finding.message} (${runsText(step.inRuns, judgedRuns)})`,
-    ),
-  ]
+    )
 }
 
 function runsText(inRuns: number | undefined, runs: number): string {
@@ -93,10 +155,12 @@ function explanationText({ explained, judgedRuns }: RepeatedReport): readonly st
     ...same.map((text) => `  ${text}`),
     ...differences.flatMap((one) => [
       `  ${one.path}`,
-      ...(one.recorded === undefined ? [] : [`    recorded  ${describeValue(one.recorded, 100)}`]),
+      ...(one.recorded === undefined
+        ? []
+        : [`    recorded  ${describeChange(one.recorded, one.live[0]?.value)[0]}`]),
       ...one.live.map(
         ({ run, value }) =>
-          `    run ${run}     ${value === undefined ? 'differs' : describeValue(value, 100)}`,
+          `    run ${run}     ${value === undefined ? 'differs' : describeChange(one.recorded, value)[1]}`,
       ),
       ...(one.live.length < judgedRuns
         ? [`    as recorded in ${judgedRuns - one.live.length} of ${judgedRuns} runs`]
@@ -119,7 +183,8 @@ const EXPLAINED_BY: Readonly<Record<ExplainedBy, string>> = {
   option: 'from your options',
 }
 
-function bindingsText({ bindings }: RepeatedReport): readonly string[] {
+function bindingsText({ bindings }: RepeatedReport, isVerbose: boolean): readonly string[] {
+  if (!isVerbose && bindings.every(({ standing }) => standing !== 'refuted')) return []
   const words = STANDINGS.flatMap((standing) => {
     const count = bindings.filter((one) => one.standing === standing).length
     return count === 0 ? [] : [`${count} ${STANDING_TEXT[standing]}`]
@@ -167,57 +232,64 @@ function isOpenAsRecorded({ state, recordedId, answer, recordedAnswer, duration 
   return state === 'done' && isRequest && answer === undefined && duration === undefined
 }
 
-function findingAsText(finding: StepFinding): string {
-  return `          ${styleText('yellow', finding.layer.padEnd(9))} ${escapeControlChars(findingText(finding))}`
-}
-
-function findingText({ message, path, expected, actual }: StepFinding): string {
+/** One line if it fits, otherwise the two values on lines of their own, so that they can be compared by eye. */
+function findingAsText(finding: StepFinding, judgedRuns: number): readonly string[] {
+  const { layer, message, path, expected, actual, inRuns } = finding
   const [recorded, now] = describeChange(expected, actual)
+  const words = [path, message].filter((word) => word !== undefined && word !== '')
+  const runs = judgedRuns === 1 ? [] : [`(${runsText(inRuns, judgedRuns)})`]
   const sides = [
     ...(recorded === undefined ? [] : [`recorded ${recorded}`]),
     ...(now === undefined ? [] : [`now ${now}`]),
   ]
-  return [path, message, sides.join('   ')].filter((word) => word !== undefined && word !== '').join('   ')
+  const head = `    ${styleText('yellow', layer.padEnd(9))} `
+  const line = [...words, ...sides, ...runs].join('   ')
+  if (line.length <= LINE_WIDTH - FINDING_INDENT.length) return [head + escapeControlChars(line)]
+  return [
+    head + escapeControlChars([...words, ...runs].join('   ')),
+    ...sides.map((side) => FINDING_INDENT + escapeControlChars(side.replace(/^now /, 'now      '))),
+  ]
 }
 
-/** Shows two values, of long texts the part that differs, in its context. */
+const LINE_WIDTH = 80
+const FINDING_INDENT = ' '.repeat(14)
+
+/** Shows two values, of long ones the part that differs, in the middle of its context. */
 function describeChange(
   expected: unknown,
   actual: unknown,
 ): readonly [string | undefined, string | undefined] {
-  if (
-    typeof expected !== 'string' ||
-    typeof actual !== 'string' ||
-    expected.length + actual.length < SHOWN * 2
-  )
-    return [describeSide(expected), describeSide(actual)]
-  let start = 0
-  while (start < Math.min(expected.length, actual.length) && expected[start] === actual[start]) start++
-  const from = Math.max(0, start - CONTEXT)
-  return from === 0
-    ? [describeSide(expected), describeSide(actual)]
-    : [excerpt(expected, from), excerpt(actual, from)]
+  if (expected === undefined || actual === undefined) return [describeSide(expected), describeSide(actual)]
+  const areTexts = typeof expected === 'string' && typeof actual === 'string'
+  const [before, after] = areTexts ? [expected, actual] : [canonicalJson(expected), canonicalJson(actual)]
+  const longest = Math.max(before.length, after.length)
+  const start = commonPrefixLength(before, after)
+  const changed = longest - commonAffixLength(before, after)
+  const context = Math.max(MIN_CONTEXT, Math.floor((SHOWN - changed) / 2))
+  const from = Math.max(0, Math.min(start - context, longest - SHOWN))
+  return [excerpt(before, from, areTexts), excerpt(after, from, areTexts)]
 }
 
-const SHOWN = 60
-const CONTEXT = 20
+const SHOWN = 54
+const MIN_CONTEXT = 12
 
 function describeSide(value: unknown): string | undefined {
   return value === undefined ? undefined : describeValue(value, SHOWN)
 }
 
-function excerpt(text: string, from: number): string {
+// A slice may cut a surrogate pair.
+const HALF_PAIRS = /^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g
+
+function excerpt(text: string, from: number, isText: boolean): string {
   const end = from + SHOWN
-  const shown = JSON.stringify(text.slice(from, end)).slice(1, -1)
-  return `"…${shown}${end < text.length ? '…' : ''}" (${text.length} characters)`
+  const part = text.slice(from, end).replace(HALF_PAIRS, '')
+  const shown = isText ? JSON.stringify(part).slice(1, -1) : part
+  const cut = `${from > 0 ? '…' : ''}${shown}${end < text.length ? '…' : ''}`
+  return isText ? `"${cut}"` : cut
 }
 
 function callName(method: string, tool: string | undefined): string {
   return tool === undefined ? method : `${method} ${tool}`
-}
-
-function injectedText(injected: number): string {
-  return injected === 0 ? '' : `${injected} ${injected === 1 ? 'fault' : 'faults'} injected, `
 }
 
 function layersText(layers: RepeatedReport['validation']['layers']): string {
@@ -225,12 +297,22 @@ function layersText(layers: RepeatedReport['validation']['layers']): string {
   return found.length === 0 ? '' : ` (${found.map(([layer, count]) => `${layer} ${count}`).join(', ')})`
 }
 
-function skippedText(skipped: number): string {
-  return skipped === 0 ? '' : `; ${skipped} not compared`
+/** Responses that differ, perhaps only because a call before them was not sent. */
+function incomparableText({ summary, validation }: RepeatedReport): readonly string[] {
+  const count = validation.skipped
+  if (summary.held === 0 || count === 0) return []
+  return [
+    count === 1
+      ? '1 response differs, perhaps only because an earlier call was not sent; -v shows it'
+      : `${count} responses differ, perhaps only because earlier calls were not sent; -v shows them`,
+  ]
 }
 
 /** How to send the calls that were held back. */
-function heldText({ summary: { held }, steps }: RepeatedReport): readonly string[] {
+export function heldText({
+  summary: { held },
+  steps,
+}: Pick<ReplayReport, 'summary' | 'steps'>): readonly string[] {
   if (held === 0) return []
   const tools = new Set<string>()
   for (const { index, state } of steps.outlines()) {

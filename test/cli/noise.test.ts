@@ -98,7 +98,8 @@ test('learn obeys the safety rules of verify, and says that nothing was learned'
   const { code, err } = await reelay('learn', tape, '--runs', '1', ...serverIn(dirname(tape), '10'))
   expect([code, err]).toEqual([
     3,
-    'reelay learn: nothing was sent, so nothing was learned: held: the server does not list the tool, so it may write\n',
+    'reelay learn: nothing was sent, so nothing was learned: held: the server does not list the tool, so it may write\n' +
+      '  hint: 1 call was not sent, because it may write. To send it: --allow delete or --allow-writes\n',
   ])
 })
 

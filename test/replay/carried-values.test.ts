@@ -34,7 +34,7 @@ const room = (id: string): readonly Said[] => [
 test('a count that changes as an id does is found, though the id is carried forward', async () => {
   const report = await against(session(...shop(43, 43)), session(...shop(42, 42)))
   expect(foundIn(report)).toEqual([
-    'get_issue done values result.structuredContent.issue.votes has another value [42,43]',
+    'get_issue done values result.structuredContent.issue.votes changed [42,43]',
   ])
 })
 

@@ -34,8 +34,8 @@ test.each([
   [
     'value',
     [
-      'get_order values result.content[0].text.order.total has another value',
-      'get_order values result.structuredContent.order.total has another value',
+      'get_order values result.content[0].text.order.total changed',
+      'get_order values result.structuredContent.order.total changed',
     ],
   ],
   [

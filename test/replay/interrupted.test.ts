@@ -17,7 +17,7 @@ test('Ctrl+C while a request waits to be sent again ends the run, and what its l
   expect(run).toMatchObject(LEFT_WELL)
   expect(run.out).toMatch(/lost +#1 .* the answer is not a valid response: /)
   expect(run.out).toMatch(/skipped +#2 .* the run was stopped {2}frame \d+\n/)
-  expect(run.out).toMatch(/\n1 sent, 1 skipped, .*; 1 of 1 responses not as recorded \(transport 1\)\n/)
+  expect(run.out).toMatch(/\n0 of 1 responses as recorded, 1 differs \(transport 1\), 1 skipped\n/)
 })
 
 test('Ctrl+C while many requests wait to be sent again ends the run, and there is no warning of a leak', async () => {
@@ -25,7 +25,7 @@ test('Ctrl+C while many requests wait to be sent again ends the run, and there i
   const server = fixtureServer('slow-calls', '0', 'nonsense')
   const run = await interrupted([...retrying, '--retry-delay', HOUR], server, answered(12))
   expect(run).toMatchObject(LEFT_WELL)
-  expect(run.out).toMatch(/\n12 sent, 0 skipped, .*; 12 of 12 responses not as recorded \(transport 12\)\n/)
+  expect(run.out).toMatch(/\n0 of 12 responses as recorded, 12 differ \(transport 12\)\n/)
 })
 
 test('Ctrl+C while an answer that a rule does not accept waits for another ends the run, and the answer is told', async () => {
@@ -41,7 +41,7 @@ test('Ctrl+C while an answer that a rule does not accept waits for another ends 
   const run = await interrupted(retrying, fixtureServer('slow-calls', '0', 'other'), answered(1))
   expect(run).toMatchObject(LEFT_WELL)
   expect(run.out).toMatch(
-    /result\.content\[0\]\.text +has another value +recorded "done" +now "other"\n1 sent, 0 skipped/,
+    /result\.content\[0\]\.text +changed +recorded "done" +now "other"\n0 of 1 responses as recorded, 1 differs \(values 1\)\n/,
   )
 })
 
@@ -64,7 +64,9 @@ test('Ctrl+C while a rule delays a message ends the run, and the message counts 
     listed,
   )
   expect(run).toMatchObject(LEFT_WELL)
-  expect(run.out).toMatch(/skipped +#1 .* the run was stopped {2}frame \d+\n0 sent, 1 skipped/)
+  expect(run.out).toMatch(
+    /skipped +#1 .* the run was stopped {2}frame \d+\n0 of 0 responses as recorded, 1 skipped\n/,
+  )
 })
 
 test('a message that waits for the handshake when Ctrl+C comes counts as left out, not as lost', async () => {
@@ -77,7 +79,7 @@ test('a message that waits for the handshake when Ctrl+C comes counts as left ou
   )
   expect(run).toMatchObject(LEFT_WELL)
   expect(run.out).toMatch(
-    /^skipped +#1  ping +the run was stopped {2}frame \d+\n0 sent, 1 skipped, .*; 0 of 0 responses not as recorded\n/,
+    /^skipped +#1  ping +the run was stopped {2}frame \d+\n0 of 0 responses as recorded, 1 skipped\n/,
   )
 })
 
@@ -101,7 +103,7 @@ test('Ctrl+C while one of many messages may be sent at a time: those that had no
   const heard = { said: 'heard tools/call', times: 1 }
   const run = await interrupted(slow, fixtureServer('slow-calls', 'never'), heard)
   expect(run).toMatchObject(LEFT_WELL)
-  expect(run.out).toMatch(/\n1 sent, 4 skipped, /)
+  expect(run.out).toMatch(/\n0 of 0 responses as recorded, 4 skipped\n/)
 })
 
 test('Ctrl+C in the handshake of a further run leaves the report of the runs before it as it is', async () => {
@@ -112,7 +114,7 @@ test('Ctrl+C in the handshake of a further run leaves the report of the runs bef
   const server = fixtureServer('slow-calls', '0', 'done', 'initialize', file)
   const run = await interrupted(often, server, { said: 'heard initialize', times: 2 })
   expect(run).toMatchObject(LEFT_WELL)
-  expect(run.out).toMatch(/^ok +#1 .*\nok +#2 .*\n2 sent, 0 skipped/)
+  expect(run.out).toMatch(/^ok +#1 .*\nok +#2 .*\n2 of 2 responses as recorded\n/)
 })
 
 test('Ctrl+C in a further run: what it had no time for is not taken for a finding that comes and goes', async () => {
@@ -133,7 +135,7 @@ test.runIf(HAS_TERMINALS).each([
   interrupt(run)
   expect(await run.exited).toEqual({ code: 130, signal: null })
   const out = run.stdout().toString()
-  expect(out).toMatch(/1 sent, 1 skipped, .*; 1 of 1 responses not as recorded \(values 1\)\r\n/)
+  expect(out).toMatch(/0 of 1 responses as recorded, 1 differs \(values 1\), 1 skipped\r\n/)
   expect([isAlive(pidIn(run, 'pid')), out.includes('AbortError')]).toEqual([false, false])
 })
 

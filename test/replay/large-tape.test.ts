@@ -17,9 +17,7 @@ beforeAll(() => writeLargeTape(tape, { calls: CALLS, characters: 20_000 }))
 
 test('a tape that does not fit into memory is replayed from its file, every answer compared', async () => {
   const { code, out } = await reelay('replay', tape, '--', ...fixtureServer('pages'))
-  expect(out.slice(-2000)).toMatch(
-    /3000 sent, 0 skipped, 0 held back, 0 unbound; 0 of 3000 responses not as recorded/,
-  )
+  expect(out.slice(-2000)).toMatch(/^3000 of 3000 responses as recorded$/m)
   expect(code).toBe(0)
 })
 

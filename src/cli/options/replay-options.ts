@@ -410,7 +410,11 @@ export const REPLAY_OPTIONS: OptionTable<
       { default: 'text' },
     ),
     json: { ...jsonOption, help: 'Print the report as JSON' },
-    verbose: option('-v, --verbose', switchOn, 'Show the stderr of the server, and the frames of the tape'),
+    verbose: option(
+      '-v, --verbose',
+      switchOn,
+      'Show every step, all noise, the stderr of the server, and frame numbers',
+    ),
     output: option('-o, --output', fileValue, 'Write the report to this file as JSON'),
     results: option('--results', fileValue, 'Write each request and its response to this file as JSON'),
     record: option('--record', fileValue, 'Record the run to this tape'),
@@ -507,6 +511,7 @@ export const LEARN_OPTIONS: OptionRows = {
   ...Object.fromEntries(SHARED_WITH_LEARN.map((name) => [name, REPLAY_OPTIONS[name]])),
   ...LEARN_ONLY_OPTIONS,
   json: { ...jsonOption, group: 'Profile' },
+  verbose: { ...REPLAY_OPTIONS.verbose, help: 'Show the stderr of the server', group: 'Profile' },
 }
 
 /** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */

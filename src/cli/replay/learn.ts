@@ -10,6 +10,7 @@ import {
   type LearnFlags,
 } from '../options/replay-options.ts'
 import { print } from '../output/print.ts'
+import { clearProgress, showProgress } from '../output/progress.ts'
 import { abortOnSignals } from '../signals.ts'
 import { ReplayController } from '../../replay/control/controller.ts'
 import { DEFAULT_LEARN_RUNS, learnNoise } from '../../replay/noise/learn-noise.ts'
@@ -17,10 +18,12 @@ import { profileContent, readNoiseProfile, writeNoiseProfile } from '../../repla
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
 import { learnedAsJson, learnedAsText } from '../../report/noise.ts'
+import { heldText } from '../../report/replay.ts'
+import { escapeControlChars } from '../../text.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
-import { readReplayTarget } from './replay-target.ts'
+import { FoldedStderr, readReplayTarget } from './replay-target.ts'
 import { createBeforeRun, REPLAY_ARGUMENTS } from './replay.ts'
 import { createRunRedactor } from './run-reports.ts'
 
@@ -40,6 +43,7 @@ export const learnCommand: CommandDefinition = {
     'runs',
     'profile',
     'json',
+    'verbose',
   ],
   run: async ([name = '', ...command], given) => {
     const tape = await openIndexedTape(resolveTape(name))
@@ -62,13 +66,14 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
   const secrets = liveSecrets(tape.header, { values: readSecretValues(flags) })
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
   const stored = readNoiseProfile(tape, { path: path === undefined ? undefined : existing(path) })
+  const stderr = new FoldedStderr(flags.verbose === true)
   const learned = await learnNoise(
     tape,
     {
       ...toReplayOptions(flags),
       correlate,
       ...(secrets && { secrets }),
-      target: readReplayTarget(command, flags),
+      target: readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
       signal,
       controller: new ReplayController(),
       onAsk: flags.onAsk === 'ask' || flags.onAsk === undefined ? 'decline' : flags.onAsk,
@@ -76,10 +81,16 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
     {
       runs,
       ...(beforeRun && { beforeRun }),
-      onRun: showProgress(runs),
+      onRun: (run) => showProgress(`run ${run} of ${runs}`),
       known: stored === undefined || stored.stale !== undefined ? undefined : stored.profile,
     },
-  )
+  ).catch((error: unknown) => {
+    clearProgress()
+    stderr.showEnd()
+    throw error
+  })
+  clearProgress()
+  stderr.close()
   if (learned === undefined) {
     process.stderr.write('reelay learn: stopped; nothing was written\n')
     process.exitCode = 130
@@ -89,6 +100,7 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
     process.stderr.write(
       `reelay learn: nothing was sent, so nothing was learned: ${learned.unlearned[0]?.why ?? 'the tape has no requests'}\n`,
     )
+    for (const hint of heldText(learned.report)) process.stderr.write(`  hint: ${escapeControlChars(hint)}\n`)
     process.exitCode = 3
     return
   }
@@ -102,10 +114,4 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
 
 function existing(path: string): string | undefined {
   return existsSync(path) ? path : undefined
-}
-
-/** One line on a terminal that changes with each run. */
-function showProgress(runs: number): (run: number) => void {
-  if (!process.stderr.isTTY) return () => {}
-  return (run) => process.stderr.write(`\rrun ${run} of ${runs}${run === runs ? '\n' : ''}`)
 }

@@ -48,8 +48,8 @@ export class FoldedStderr {
 
   close(): void {
     if (this.#lines === 0) return
-    const count = this.#lines === 1 ? '1 line' : `${this.#lines} lines`
-    process.stderr.write(`reelay: the server wrote ${count} on stderr; -v shows them\n`)
+    const [count, them] = this.#lines === 1 ? ['1 line', 'it'] : [`${this.#lines} lines`, 'them']
+    process.stderr.write(`reelay: the server wrote ${count} on stderr; -v shows ${them}\n`)
   }
 }
 

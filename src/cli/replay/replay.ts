@@ -39,7 +39,7 @@ import { unmatchedFaults } from '../../faults/fault-rules.ts'
 import { jsonLeaves } from '../../json/find-replace.ts'
 import { isObject, parseJson } from '../../json/parse.ts'
 import { formatPath, parsePath, valuesAtPattern } from '../../json/path.ts'
-import { showTapeReading } from '../output/progress.ts'
+import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
 
 export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
   ...TAPE_ARGUMENT,
@@ -48,7 +48,7 @@ export const REPLAY_ARGUMENTS: Readonly<Record<string, string>> = {
 
 /** The options of both commands that most people need. */
 export const COMMON_OPTIONS: readonly string[] =
-  'url header timeout server include exclude timing strict ignore allow allowWrites dryRun json output'.split(
+  'url header timeout server include exclude timing strict ignore allow allowWrites dryRun json verbose output'.split(
     ' ',
   )
 
@@ -133,8 +133,10 @@ async function replayTape(
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = AbortSignal.any([stop]) // its listeners are released with the run
   const controller = new ReplayController()
-  const reports = new RunReports(flags)
   const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
+  // A check shows what is left after noise; a replay is watched step by step.
+  const hasRows = always || flags.verbose === true || isStepped || onError === 'pause'
+  const reports = new RunReports(flags, { hasRows })
   const run = {
     ...options,
     correlate,
@@ -153,6 +155,7 @@ async function replayTape(
   const onStep = (step: ReplayStep, number: number): void => {
     const shown = profile?.without(step) ?? step
     reports.printStep(shown, { run: number, isOnlyRun: repeat === 1, screen })
+    if (!hasRows || !process.stdout.isTTY) showRunProgress(step.index + 1, turns.size, number)
     pause(step)
   }
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
@@ -182,6 +185,7 @@ async function replayTape(
     stderr.showEnd()
     throw error
   } finally {
+    clearProgress()
     await closeTape() // the tape of a run that failed ends as well
   }
   stderr.close()
@@ -197,6 +201,10 @@ async function replayTape(
     )
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : exitCodeOf(report, flags)
+}
+
+function showRunProgress(count: number, of: number, run: number): void {
+  showProgress(`sending message ${count} of ${of}${run === 1 ? '' : `, run ${run}`}`)
 }
 
 /** Reads the noise profile and says that it is used, or why it is not. */

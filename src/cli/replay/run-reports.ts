@@ -11,7 +11,7 @@ import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import type { CarriedBinding } from '../../replay/values/carried-values.ts'
 import { toSerializable } from '../../report/json-text.ts'
-import { heldCallsHint } from '../../report/replay.ts'
+import { heldCallsHint, isOwnHandshake } from '../../report/replay.ts'
 import { REPORTS, renderReport } from '../../report/registry.ts'
 import {
   type ReportRedactor,
@@ -26,11 +26,17 @@ export class RunReports {
   readonly #printed: string
   readonly #written: readonly (readonly [format: string, path: string])[]
   readonly #isVerbose: boolean
+  readonly #hasRows: boolean
   /** Steps that differed in a run, by index. Their rows are printed after the last run, when it is known what is noise. */
   readonly #deferred = new Set<number>()
 
-  constructor({ report = [], json, output, results, verbose }: ReplayFlags) {
+  /** `hasRows`: whether each step is printed as soon as it is complete. */
+  constructor(
+    { report = [], json, output, results, verbose }: ReplayFlags,
+    { hasRows }: { hasRows: boolean },
+  ) {
     this.#isVerbose = verbose === true
+    this.#hasRows = hasRows
     const printed = new Set([
       ...(json ? ['json'] : []),
       ...report.flatMap(([format, path]) => (path === undefined ? [format] : [])),
@@ -55,10 +61,11 @@ export class RunReports {
   }
 
   /**
-   * Prints a step of the first run, if the printed format has a form for steps. If there may be further runs, steps that differ
-   * wait for the last one.
+   * Prints a step of the first run, if steps are printed and the format has a form for them. If there may be further runs, steps
+   * that differ wait for the last one.
    */
   printStep(step: ReplayStep, { run, isOnlyRun, screen }: PrintedStep): void {
+    if (!this.#hasRows || (isOwnHandshake(step) && !this.#isVerbose)) return
     if (!isOnlyRun && step.findings.length > 0) this.#deferred.add(step.index)
     else if (run === 1) this.#printRow(redactStep(step, screen))
   }
@@ -66,20 +73,20 @@ export class RunReports {
   async write(report: RepeatedReport): Promise<void> {
     for (const index of [...this.#deferred].toSorted((a, b) => a - b)) {
       const step = report.steps.at(index)
-      if (step !== undefined) this.#printRow(step, report.judgedRuns === 1)
+      if (step !== undefined) this.#printRow(step, report.judgedRuns)
     }
-    await printChunks(await renderReport('replay', this.#printed, report))
+    const options = { hasRows: !this.#hasRows, isVerbose: this.#isVerbose }
+    await printChunks(await renderReport('replay', this.#printed, report, options))
     for (const [format, path] of this.#written)
       await writeReport(path, await renderReport('replay', format, report))
   }
 
-  /** The differences of several runs are in the summary. */
-  #printRow(step: ReplayStep, hasFindings = true): void {
+  #printRow(step: ReplayStep, judgedRuns = 1): void {
     const format = REPORTS.replay.find(({ name }) => name === this.#printed)
     if (format?.step === undefined) return
-    const [first = '', ...rest] = format.step(step).split('\n')
+    const [first = '', ...rest] = format.step(step, judgedRuns).split('\n')
     const frame = this.#isVerbose ? `  frame ${step.frame}` : ''
-    print(`${[`${first}${frame}`, ...(hasFindings ? rest : [])].join('\n')}\n`)
+    print(`${[`${first}${frame}`, ...rest].join('\n')}\n`)
   }
 }
 

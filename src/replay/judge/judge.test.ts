@@ -16,7 +16,7 @@ test('without rules every value counts, and a difference is told with its path a
     {
       layer: 'values',
       level: 'error',
-      message: 'has another value',
+      message: 'changed',
       path: 'result.structuredContent.id',
       expected: 7,
       actual: 8,

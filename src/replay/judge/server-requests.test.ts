@@ -15,7 +15,7 @@ test('a changed request of the server is found, although the answer is as record
       layer: 'values',
       level: 'error',
       path: 'params.message',
-      message: 'of the request elicitation/create has another value',
+      message: 'of the request elicitation/create changed',
       expected: 'May I?',
       actual: 'Shall I?',
     },

@@ -15,7 +15,6 @@ import { isAsRecorded, type Judge, type JudgedAnswer, methodOfTurn, outcomeText 
 import { isIdentityDifference } from '../server-identity.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import { META_KEYS } from '../../protocol/message.ts'
-import { truncateText } from '../../text.ts'
 import { withRecordedInputs } from '../../bindings/carry/input-names.ts'
 
 interface ValuesJudgeOptions {
@@ -166,12 +165,13 @@ export function differenceFinding(difference: Difference): StepFinding {
   }
 }
 
-/** Quotes the first changed part of a long text, because a report shows only the beginning of long values. */
+/** Says where a long text changed. A report shows the first changed part in its context. */
 function changedPartText({ parts, expected, actual }: Difference): string {
-  const [first] = parts ?? []
+  const [first, ...others] = parts ?? []
   if (first === undefined || !(isLongText(expected) || isLongText(actual))) return ''
-  const more = (parts?.length ?? 0) > 1 ? `, and ${(parts?.length ?? 0) - 1} more` : ''
-  return ` in line ${first.line}: ${describePart(first.expected)} is now ${describePart(first.actual)}${more}`
+  const more =
+    others.length === 0 ? '' : ` and in ${others.length} more ${others.length === 1 ? 'place' : 'places'}`
+  return ` in line ${first.line}${more}`
 }
 
 function isLongText(value: unknown): boolean {
@@ -180,14 +180,10 @@ function isLongText(value: unknown): boolean {
 
 const LONGEST_SHOWN = 60
 
-function describePart(text: string): string {
-  return JSON.stringify(truncateText(text, LONGEST_SHOWN))
-}
-
 const DIFFERENCE_WORDS: Readonly<Record<Exclude<Difference['kind'], 'format' | 'order'>, string>> = {
   added: 'is new',
   removed: 'is missing',
-  changed: 'has another value',
+  changed: 'changed',
   type: 'has another type',
   renamed: 'has a member with another name',
 }

@@ -4,6 +4,7 @@ import { isHandshakeMethod, revisionOfRequest } from '../../protocol/revisions/i
 import { ascendingOrder, indexesUpTo, type NumberArray } from '../../store/columns.ts'
 import { NO_TURN, type TurnStore, type Turn } from '../../tape/turns.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
+import { OWN_HANDSHAKE } from '../steps/step.ts'
 import {
   lastMessages,
   methodAt,
@@ -100,7 +101,7 @@ const SENT: SendDecision = { kind: 'send' }
 
 function handshakeReason(handshake: MessageSelection['handshake'] = 'own'): string | undefined {
   if (handshake === 'recorded') return undefined
-  return handshake === 'own' ? 'Reelay does its own handshake' : 'the handshake is turned off'
+  return handshake === 'own' ? OWN_HANDSHAKE : 'the handshake is turned off'
 }
 
 /** Returns true if the options do not leave out the message of a turn. */
