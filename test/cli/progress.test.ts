@@ -69,7 +69,7 @@ test('verify prints neither rows nor progress in a pipe', () => {
 
 /** What is left on the terminal: each line of progress is overwritten. */
 function withoutProgress(shown: string): string {
-  return shown.replaceAll(/\r[^\r\n]*\u001b\[K\r?/g, '')
+  return shown.replaceAll('\u001b[K', '«').replaceAll(/\r[^\r\n«]*«\r?/g, '')
 }
 
 /** 80 MB, so that reading takes longer than the time in which nothing is shown. */
