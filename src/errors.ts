@@ -40,6 +40,11 @@ export const ERROR_CODES = {
     about: 'The server or client command does not exist on this machine or is not on the PATH.',
   },
   COMMAND_NOT_RUNNABLE: { exit: 3, about: 'The server or client command exists but could not be started.' },
+  CONTROL_NOT_FOUND: {
+    exit: 3,
+    about:
+      'No recording or replay that can be controlled is writing the tape, on this machine and with the same `REELAY_HOME`.',
+  },
   CA_EXISTS: { exit: 3, about: 'A local CA already exists. It is never overwritten.' },
   CA_NOT_FOUND: { exit: 3, about: 'There is no local CA. `reelay ca create` creates one.' },
   CA_UNUSABLE: {

@@ -40,6 +40,7 @@ async function startRecording(args: RecordArgs): Promise<void> {
   // Rejects an invalid name, and a tape that exists, before anything is started.
   const named = args.output ?? (args.name === undefined ? undefined : resolveTape(args.name))
   if (named !== undefined && args.ifExists !== 'number') requireNewTape(named, args.ifExists === 'overwrite')
+  if (args.intercept !== undefined) (await import('../filter/filter.ts')).parseFilter(args.intercept.filter)
   if (!args.quiet && args.redact !== false) announceRecordingConfig()
   warnAboutVault(args)
   if (args.kind === 'command') return startServerAndRecord(args)

@@ -26,6 +26,13 @@ export function jsonOnOneLine(json: string): string {
 const LINE_BREAK = /[\r\n]/
 const LINE_BREAKS = /[\r\n]/g
 
+/** Removes the white space between the tokens of valid JSON. Numbers and escapes keep their spelling. */
+export function compactJson(json: string): string {
+  return json.replaceAll(STRING_OR_SPACE, (found) => (found.startsWith('"') ? found : ''))
+}
+
+const STRING_OR_SPACE = /"(?:[^"\\]|\\.)*"|\s+/g
+
 /** Encodes a string as JSON in ASCII. */
 export function toAsciiJson(text: string): string {
   return JSON.stringify(text).replaceAll(

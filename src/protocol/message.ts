@@ -193,6 +193,12 @@ export function toolOrPromptName({ method, params }: MethodCall): string | undef
   return typeof name === 'string' ? name : undefined
 }
 
+/** The tool, prompt or resource that the params of a request name. */
+export function requestTarget(params: unknown): string | undefined {
+  const target = member(params, 'name') ?? member(params, 'uri')
+  return typeof target === 'string' ? target : undefined
+}
+
 /** Requests of this method name a tool or prompt. */
 export function namesToolOrPrompt(method: string): boolean {
   return method === 'tools/call' || method === 'prompts/get'

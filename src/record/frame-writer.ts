@@ -9,7 +9,9 @@ import type { BoundedBytes } from '../protocol/sse.ts'
 import type { TapeLog } from './tape-log.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import { rawPayload } from '../store/file/write.ts'
+import { encodeInterception } from '../tape/codec.ts'
 import type { HeaderList } from '../tape/frame.ts'
+import type { HeldMarks } from './intercept/link-interceptor.ts'
 
 /** The bytes of a message in the pieces in which they arrived. */
 type MessageBytes = Omit<Line, 'number'>
@@ -197,6 +199,27 @@ export function encodeMessage(text: string, redactor: Redactor | undefined): str
   const redacted = redactor?.message(text)
   if (redacted?.kind === 'withheld') return withheldPayload(text, redacted.why)
   return `"msg":${jsonOnOneLine(redacted?.text ?? text)}`
+}
+
+/** Writes a message that was held, with its marks. Returns the number of its frame, or `undefined` if there is no tape. */
+export function writeHeldMessage(
+  log: TapeLog,
+  place: string,
+  text: string,
+  { side, of, original }: HeldMarks,
+): number | undefined {
+  const { redactor } = log
+  const redacted = original === undefined ? undefined : redactor?.message(original)
+  const kept = redacted?.kind === 'withheld' ? undefined : (redacted?.text ?? original)
+  const marks = encodeInterception({
+    side,
+    ...(of !== undefined && { of }),
+    ...(kept !== undefined && { original: kept }),
+  })
+  log.writePostponed()
+  log.writeFrame(`${place}${marks},${encodeMessage(text, redactor)}`)
+  log.countMessages(1)
+  return log.writer?.frames
 }
 
 /** Encodes a message of which nothing is kept but its length, id and method, so that readers know which response is missing. */

@@ -65,7 +65,8 @@ export function redactFrame(frame: Frame, redactor: Redactor): Frame {
 function redactMessageFrame(frame: MessageFrame, redactor: Redactor): MessageFrame {
   const text = redactor.text(frame.text)
   const message = text === frame.text ? frame.message : classifyMessage(parseJson(text))
-  return { ...frame, ...redactSseId(frame, redactor), text, message }
+  const original = frame.original === undefined ? {} : { original: redactor.text(frame.original) }
+  return { ...frame, ...redactSseId(frame, redactor), ...original, text, message }
 }
 
 function redactSseId({ sse }: Pick<RawFrame, 'sse'>, redactor: Redactor): Pick<RawFrame, 'sse'> {

@@ -1,5 +1,12 @@
 import { styleText } from 'node:util'
-import { cancelledRequestId, idKey, type Id, type Request, type Response } from '../protocol/message.ts'
+import {
+  cancelledRequestId,
+  idKey,
+  requestTarget,
+  type Id,
+  type Request,
+  type Response,
+} from '../protocol/message.ts'
 import { member } from '../json/parse.ts'
 import { exchangeOutcome, type ExchangeOutcome, type NoResponseReason } from '../protocol/outcome.ts'
 import {
@@ -130,12 +137,6 @@ export function exchangeRequestKey(
   id: Id,
 ): string {
   return JSON.stringify([server, conn, idKey(id)])
-}
-
-/** The tool, prompt or resource of a call. */
-export function requestTarget(params: unknown): string | undefined {
-  const target = member(params, 'name') ?? member(params, 'uri')
-  return typeof target === 'string' ? target : undefined
 }
 
 export function isExchangeRequest(recorded: RecordedMessage | undefined): recorded is ExchangeRequest {

@@ -1,3 +1,4 @@
+import { isSeenBy } from '../tape/frame.ts'
 import { renameSync, rmSync } from 'node:fs'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { member, parseJson } from '../json/parse.ts'
@@ -185,6 +186,12 @@ function isMissResponse(text: string): boolean {
 async function clientMessagesTo(path: string, server: string): Promise<readonly string[]> {
   const texts: string[] = []
   for await (const frame of (await openTape(path)).frames())
-    if (frame.kind === 'message' && frame.dir === 'c2s' && frame.server === server) texts.push(frame.text)
+    if (
+      frame.kind === 'message' &&
+      frame.dir === 'c2s' &&
+      frame.server === server &&
+      isSeenBy(frame, 'client')
+    )
+      texts.push(frame.text)
   return texts
 }

@@ -29,19 +29,31 @@ export function decodeFrame(line: string): Frame | BrokenLine {
 export function encodeFrame(frame: Frame): string {
   switch (frame.kind) {
     case 'message':
-      return `${encodeLinePrefix(frame)}${encodeSse(frame.sse)},"msg":${jsonOnOneLine(frame.text)}}`
+      return `${encodeLinePrefix(frame)}${encodeSse(frame.sse)}${encodeInterception(frame)},"msg":${jsonOnOneLine(frame.text)}}`
     case 'raw':
       return `${encodeLinePrefix(frame)}${encodeSse(frame.sse)}${encodeMembers({ cut: frame.cut, raw: frame.raw, why: frame.why, base64: frame.base64 })}}`
     case 'stderr':
       return `${encodeLinePrefix(frame)},"stderr":${JSON.stringify(frame.stderr)}}`
     case 'http':
-      return `${encodeLinePrefix(frame)},"http":${JSON.stringify(frame.http)}}`
+      return `${encodeLinePrefix(frame)}${encodeInterception(frame)},"http":${JSON.stringify(frame.http)}}`
     case 'event':
       return encodeEvent(frame)
     case 'other':
       return frame.line
   }
 }
+
+/** Encodes what happened to a message that was held, which comes before the payload. */
+export function encodeInterception({ side, of, original }: Interception): string {
+  const members = [
+    ...(side === undefined ? [] : [`,"side":"${side}"`]),
+    ...(of === undefined ? [] : [`,"of":${of}`]),
+    ...(original === undefined ? [] : [`,"modified":true,"original_payload":${jsonOnOneLine(original)}`]),
+  ]
+  return members.join('')
+}
+
+type Interception = Partial<Pick<MessageFrame, 'side' | 'of' | 'original'>>
 
 /** Encodes the beginning of a line, up to `,"msg":` or another payload. */
 export function encodeLinePrefix(origin: FrameOrigin): string {
@@ -132,20 +144,50 @@ function readEvent(value: JsonObject, frameNumber: number, time: number): EventF
 }
 
 function readFrame(value: JsonObject, n: number, t: number, line: string): Frame | BrokenLine {
-  const { server, conn, x, dir } = value
+  const { server, conn, x, dir, side } = value
   if (typeof server !== 'string') return brokenLine('"server" is not a string')
   if (!isPositiveInteger(conn)) return brokenLine('"conn" is not a positive integer')
   if (x !== undefined && !isPositiveInteger(x)) return brokenLine('"x" is not a positive integer')
   if (dir !== 'c2s' && dir !== 's2c') return brokenLine('"dir" is neither "c2s" nor "s2c"')
-  return readPayload(value, { n, t, server, conn, ...(x === undefined ? {} : { x }), dir }, line)
+  if (side !== undefined && side !== 'client' && side !== 'server')
+    return brokenLine('"side" is neither "client" nor "server"')
+  const origin: FrameOrigin = {
+    n,
+    t,
+    server,
+    conn,
+    ...(x === undefined ? {} : { x }),
+    dir,
+    ...(side === undefined ? {} : { side }),
+  }
+  return readPayload(value, origin, line)
+}
+
+/** Reads which message was held and changed, or returns a text that says why it is invalid. */
+function readInterception(value: JsonObject, line: string): Interception | string {
+  const { of, original_payload: original } = value
+  if (of !== undefined && !isPositiveInteger(of)) return '"of" is not a positive integer'
+  return {
+    ...(of === undefined ? {} : { of }),
+    ...(original === undefined ? {} : { original: memberText(line, 'original_payload') }),
+  }
 }
 
 function readPayload(value: JsonObject, origin: FrameOrigin, line: string): Frame | BrokenLine {
   const { msg, stderr, raw, http } = value
   const sse = readSse(value['sse'])
   if (typeof sse === 'string') return brokenLine(sse)
+  const held = readInterception(value, line)
+  if (typeof held === 'string') return brokenLine(held)
   if (msg !== undefined)
-    return { kind: 'message', ...origin, ...sse, text: messageText(line), message: classifyMessage(msg) }
+    return {
+      kind: 'message',
+      ...origin,
+      ...sse,
+      ...held,
+      text: memberText(line, 'msg'),
+      message: classifyMessage(msg),
+    }
   if (stderr !== undefined)
     return typeof stderr === 'string'
       ? { kind: 'stderr', ...origin, stderr }
@@ -170,8 +212,8 @@ function readRaw(
   return { kind: 'raw', ...origin, raw, why, ...(base64 === undefined ? {} : { base64 }), ...cut }
 }
 
-function messageText(line: string): string {
-  const range = memberRanges(line).get('msg')
+function memberText(line: string, name: string): string {
+  const range = memberRanges(line).get(name)
   return line.slice(range?.start, range?.end)
 }
 

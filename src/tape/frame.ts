@@ -16,6 +16,16 @@ export interface FrameOrigin {
   /** The number of the HTTP exchange, if there is one. */
   readonly x?: number
   readonly dir: Direction
+  /** Set if only this side sent or received it, because the message was held on its way. */
+  readonly side?: LinkSide
+}
+
+/** One of the two peers of a recorded link. */
+export type LinkSide = 'client' | 'server'
+
+/** Whether a side of the link sent or received the content of a frame. */
+export function isSeenBy(frame: Frame, side: LinkSide): boolean {
+  return !('side' in frame) || frame.side === undefined || frame.side === side
 }
 
 /** The fields of a server-sent event besides its data. */
@@ -33,6 +43,10 @@ export interface MessageFrame extends FrameOrigin {
   readonly text: string
   /** The parsed `text`. */
   readonly message: Message
+  /** The frame in which a message that was held arrived. */
+  readonly of?: number
+  /** The message as its sender wrote it, if it was changed before it was delivered. */
+  readonly original?: string
 }
 
 /** Bytes that are not a JSON object or array. They are kept because a tape shows what a peer really sent. */

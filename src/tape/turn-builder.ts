@@ -1,15 +1,25 @@
 import { itemRanges } from '../json/find-replace.ts'
 import { idKey } from '../protocol/message.ts'
 import { Conversation, type TurnLog } from './conversation.ts'
-import type { Frame, MessageFrame, RawFrame } from './frame.ts'
+import { isSeenBy, type Frame, type LinkSide, type MessageFrame, type RawFrame } from './frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from './turns.ts'
 
 /** Assembles turns from frames: pairs requests with responses and attributes messages of the server to a turn. */
 export class TurnBuilder {
   readonly #log = new InMemoryTurnLog()
   readonly #conversations = new TapeConversations(this.#log)
+  readonly #side: LinkSide
+  readonly #numbers = new HeldRequestNumbers()
+
+  /** Messages that were held are taken as this side saw them. */
+  constructor(side: LinkSide = 'client') {
+    this.#side = side
+  }
 
   add(frame: Frame): void {
+    if (frame.kind === 'message' && !isSeenBy(frame, this.#side))
+      return void (this.#log.exchanges = this.#numbers.afterUnseen(frame, this.#log.exchanges))
+    this.#log.heldExchange = frame.kind === 'message' ? this.#numbers.of(frame) : undefined
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
     for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
@@ -28,6 +38,27 @@ export class TurnBuilder {
   /** Messages that belong to no turn: responses without a request, and values that are not JSON-RPC messages. */
   strays(): readonly RecordedMessage[] {
     return this.#log.strays
+  }
+}
+
+/**
+ * Numbers requests that were held. A request has the same number on both sides: that of the frame in which it arrived. A request
+ * that only the server saw, because it was repeated, has a number of its own.
+ */
+class HeldRequestNumbers {
+  readonly #numbers = new Map<number, number>()
+
+  /** Passes over a frame of the other side. Returns the number of exchanges after it. */
+  afterUnseen(frame: MessageFrame, exchanges: number): number {
+    if (frame.of !== undefined) return exchanges
+    const count = countRequests(frame)
+    if (count > 0) this.#numbers.set(frame.n, exchanges + 1)
+    return exchanges + count
+  }
+
+  /** The number of the request that arrived in an earlier frame, if this one is its delivery. */
+  of(frame: MessageFrame): number | undefined {
+    return frame.of === undefined ? undefined : this.#numbers.get(frame.of)
   }
 }
 
@@ -98,10 +129,13 @@ class InMemoryTurnLog implements TurnLog<OpenTurn, OpenServerRequest> {
   readonly turns: Turn[] = []
   readonly strays: RecordedMessage[] = []
   exchanges = 0
+  /** The number of the request in the next frame, if it is known already. */
+  heldExchange: number | undefined
 
   begin(trigger: RecordedMessage | undefined): OpenTurn {
     const isExchange = trigger?.message.kind === 'request'
-    const exchange = isExchange ? ++this.exchanges : undefined
+    const exchange = isExchange ? (this.heldExchange ?? ++this.exchanges) : undefined
+    if (this.heldExchange !== undefined && isExchange) this.heldExchange++ // the next request of a batch
     const turn = { trigger, steps: NO_STEPS, response: undefined, exchange }
     this.turns.push(turn)
     return turn

@@ -31,8 +31,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['store', 'redact', 'protocol', 'json', 'text', 'errors'],
   http: ['protocol', 'json', 'text', 'errors'],
   link: ['http', 'protocol', 'json', 'text', 'errors'],
+  control: ['http', 'store', 'protocol', 'json', 'text', 'version', 'errors'],
   record: [
     'filter',
+    'control',
     'config',
     'redact',
     'store',
@@ -52,7 +54,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'link',
     'http',
   ],
-  replay: [...MEANING, 'config', 'store', 'link', 'http'],
+  replay: [...MEANING, 'config', 'store', 'link', 'http', 'control'],
   convert: ['protocol', 'json', 'text', 'errors'],
   share: ['serve', 'config', 'redact', 'store', 'tape', 'protocol', 'json', 'text', 'errors'],
   wrap: ['store', 'link', 'http', 'tape', 'protocol', 'json', 'text', 'version', 'errors'],
@@ -61,7 +63,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],
-  cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'demo', 'index'],
+  cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'control', 'demo', 'index'],
 }
 const RUNS_IN_BROWSER = [
   'json',

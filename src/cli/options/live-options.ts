@@ -1,3 +1,4 @@
+import { parseFilter, type FilterExpression } from '../../filter/filter.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import { parseServerUrl } from '../../http/hosts.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType, usageError } from './option.ts'
@@ -115,4 +116,17 @@ function unusableFile(path: string, why: string): ReelayError {
     `--secrets ${path} cannot be used: ${why}`,
     'the file holds NAME=value lines and has mode 600',
   )
+}
+
+/** Selects exchanges or messages; the same grammar everywhere. */
+export function messageFilterOption(flag: string, help: string): OptionRow<FilterExpression> {
+  return option(`${flag} <filter>`, filterValue, `${help}, e.g. 'tool:search status:error duration:>500ms'`)
+}
+
+const filterValue: ValueType<FilterExpression> = {
+  kind: 'value',
+  name: 'filter',
+  placeholder: 'filter',
+  expected: "a filter, e.g. 'tool:search status:error'",
+  parse: parseFilter,
 }

@@ -18,6 +18,7 @@ import {
   type ValueType,
 } from './option.ts'
 import {
+  choiceOf,
   countValue,
   durationValue,
   fileValue,
@@ -62,6 +63,10 @@ interface RecordFlags extends LabelFlags {
   readonly redactEmail?: true
   readonly vault?: string
   readonly quiet?: true
+  readonly intercept?: string
+  readonly holdLimit?: number
+  readonly onLimit?: 'forward' | 'error'
+  readonly controlHttp?: ListenAddress
 }
 
 const KIB = 1024
@@ -172,6 +177,31 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
       'Report requests that wait longer than this for a response',
     ),
   }),
+  ...inGroup('Intercept', {
+    intercept: option(
+      '--intercept <filter>',
+      textValue,
+      "Hold messages that match, until reelay intercept or a control client decides, e.g. 'tool:search dir:c2s'",
+    ),
+    holdLimit: option(
+      '--hold-limit',
+      durationValue('s', 100),
+      'Release a held message when its call has waited this long',
+      { default: '50s', needs: { intercept: true } },
+    ),
+    onLimit: option(
+      '--on-limit',
+      choiceOf('forward', 'error'),
+      'At the limit, forward the message, or let its request fail',
+      { default: 'forward', needs: { intercept: true } },
+    ),
+    controlHttp: option(
+      '--control-http',
+      listenValue,
+      'Also accept control clients over HTTP on this loopback address',
+      { needs: { intercept: true } },
+    ),
+  }),
   ...inGroup('Noise', {
     learn: option(
       '--learn',
@@ -237,6 +267,15 @@ export interface RecordTapeArgs {
   readonly tail: boolean
   readonly quiet: boolean
   readonly redact: RedactOption
+  readonly intercept: InterceptArgs | undefined
+}
+
+/** How messages are held. */
+export interface InterceptArgs {
+  readonly filter: string
+  readonly holdLimitMs: number
+  readonly onLimit: 'forward' | 'error'
+  readonly http: ListenAddress | undefined
 }
 
 /** Reads the words after `reelay record`. Returns `undefined` if help is requested. */
@@ -371,8 +410,27 @@ function readTapeArgs(flags: RecordFlags, name: string | undefined): RecordTapeA
     tail: flags.tail ?? false,
     quiet: flags.quiet ?? false,
     redact: readRedactOption(flags),
+    intercept: readInterceptArgs(flags),
   }
 }
+
+function readInterceptArgs({
+  intercept,
+  holdLimit,
+  onLimit,
+  controlHttp,
+}: RecordFlags): InterceptArgs | undefined {
+  if (intercept === undefined) return undefined
+  return {
+    filter: intercept,
+    holdLimitMs: holdLimit ?? DEFAULT_HOLD_LIMIT_MS,
+    onLimit: onLimit ?? 'forward',
+    http: controlHttp,
+  }
+}
+
+/** Most clients wait 60 s for a response. */
+const DEFAULT_HOLD_LIMIT_MS = 50_000
 
 function readLimits({ maxSize, maxMessages, idle, rotate }: RecordFlags): RecordingLimits {
   return {

@@ -1,4 +1,3 @@
-import { parseFilter, type FilterExpression } from '../../filter/filter.ts'
 import { labelsFromEnv, parseTag } from '../../record/tape-header.ts'
 import { pickLabels, type TapeLabels } from '../../tape/header.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType } from './option.ts'
@@ -16,19 +15,6 @@ export function serverFilter(help: string): OptionRow<string> {
     textValue,
     `${help}: names separated by commas, * matches any characters`,
   )
-}
-
-/** Selects exchanges or messages; the same grammar everywhere. */
-export function messageFilterOption(flag: string, help: string): OptionRow<FilterExpression> {
-  return option(`${flag} <filter>`, filterValue, `${help}, e.g. 'tool:search status:error duration:>500ms'`)
-}
-
-const filterValue: ValueType<FilterExpression> = {
-  kind: 'value',
-  name: 'filter',
-  placeholder: 'filter',
-  expected: "a filter, e.g. 'tool:search status:error'",
-  parse: parseFilter,
 }
 
 export interface LabelFlags {

@@ -39,8 +39,17 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   if (log.failure === undefined && words !== undefined)
     printClientConfig(args, name, clientEntry(['record', ...ifExists, ...words]))
   const filter = await loadMessageFilter(args, log)
+  const interception = args.intercept && (await import('./intercept.ts')).prepareInterception(args)
+  await interception?.listen(log.path)
   const { maxLineBytes, rules } = args
-  const recorder = new StdioRecorder({ log, server: name, maxLineBytes, cutBytes: rules.cutBytes, filter })
+  const recorder = new StdioRecorder({
+    log,
+    server: name,
+    maxLineBytes,
+    cutBytes: rules.cutBytes,
+    filter,
+    interceptor: interception?.interceptor,
+  })
   const client = {
     input: process.stdin,
     output: process.stdout,
@@ -48,6 +57,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
     isGone: clientGoneCheck(),
   }
   const exit = await relay({ server: { ...server, family }, client, recorder, signals: process })
+  interception?.close()
   const summary = await log.finish()
   await view?.end()
   printRecordingSummary(args, summary)

@@ -46,7 +46,7 @@ export const learnCommand: CommandDefinition = {
     'verbose',
   ],
   run: async ([name = '', ...command], given) => {
-    const tape = await openIndexedTape(resolveTape(name))
+    const tape = await openIndexedTape(resolveTape(name), { side: 'server' })
     try {
       await learn(tape, command, given)
     } finally {
@@ -61,7 +61,8 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
     command: 'learn',
   })
   const signal = abortOnSignals()
-  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const baseline =
+    flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline), 'server')
   const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
   const secrets = liveSecrets(tape.header, { values: readSecretValues(flags) })
   const beforeRun = createBeforeRun(flags.beforeRun, signal)

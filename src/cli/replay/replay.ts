@@ -94,7 +94,7 @@ const MOST_KNOWN_PATHS = 1000
 /** Replays a tape, prints the result and sets the exit code. */
 export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
   showTapeReading()
-  const tape = await openIndexedTape(resolveTape(run.tape))
+  const tape = await openIndexedTape(resolveTape(run.tape), { side: 'server' })
   try {
     await replayTape(tape, run, stop)
   } finally {
@@ -112,7 +112,8 @@ async function replayTape(
   const turns = turnStoreOf(tape.turns)
   for (const text of [...unmatchedFaults(faults, turns), ...unmatchedPaths(turns, words['ignore'])])
     process.stderr.write(`reelay: warning: ${escapeControlChars(text)}\n`)
-  const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+  const baseline =
+    flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline), 'server')
   const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)
   const isStepped = options.timing?.kind === 'stepped'

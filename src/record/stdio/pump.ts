@@ -4,8 +4,8 @@ interface PumpOptions {
   readonly from: Readable
   /** Called once, when there is something to write. */
   readonly to: () => Writable
-  /** Must call `handOn` once, in the same tick, because the link never waits for the recorder. */
-  readonly onChunk: (chunk: Buffer, handOn: () => void) => void
+  /** Must call `handOn` in the same tick, because the link never waits for the recorder. It may hand on other bytes, or wait for more. */
+  readonly onChunk: (chunk: Buffer, handOn: (bytes?: Uint8Array) => void) => void
   /** Called once, when the source has ended. */
   readonly onEnd: () => void
 }
@@ -13,6 +13,8 @@ interface PumpOptions {
 export interface Pump {
   /** Whether bytes were read from one side that the other has not received yet. */
   isWaiting(): boolean
+  /** Writes bytes that did not come from the source. */
+  send(bytes: Uint8Array): void
   /** Reads everything that a writer left in the pipe when it ended, even if the other side does not read. Only then the end is noticed. */
   readToTheEnd(): void
 }
@@ -26,17 +28,18 @@ const LEFT_IN_A_PIPE = 1024 * 1024
 export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
   let highWater = HIGH_WATER
-  const handOn = (chunk: Buffer): void => {
+  const handOn = (chunk: Uint8Array): void => {
     target ??= to()
     const acceptsMore = target.write(chunk) // only if it does not, `drain` will be emitted
     if (acceptsMore || target.writableLength <= highWater) return
     from.pause()
     target.once('drain', () => from.resume())
   }
-  from.on('data', (chunk: Buffer) => onChunk(chunk, () => handOn(chunk)))
+  from.on('data', (chunk: Buffer) => onChunk(chunk, (bytes = chunk) => handOn(bytes)))
   whenDone(from, onEnd)
   return {
     isWaiting: () => target !== undefined && target.writableLength > 0 && !target.destroyed,
+    send: handOn,
     readToTheEnd() {
       highWater = HIGH_WATER + LEFT_IN_A_PIPE
       if (from.isPaused()) from.resume()

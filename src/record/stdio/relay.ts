@@ -8,8 +8,10 @@ import {
   type ServerProcess,
 } from '../../link/process/server-process.ts'
 import { idKey, cancelledId, type Direction, type Message } from '../../protocol/message.ts'
+import { isSeenBy } from '../../tape/frame.ts'
 import { startPump, type Pump } from './pump.ts'
-import type { StdioRecorder } from './stdio-recorder.ts'
+import type { LinkInterceptor } from '../intercept/link-interceptor.ts'
+import type { SendLine, StdioRecorder } from './stdio-recorder.ts'
 
 /** The client's side of the link. */
 interface ClientSide {
@@ -80,7 +82,9 @@ class SessionStreams {
 
   /** Resolves when all output of the server has been handed on, or the client is gone. */
   async drained(): Promise<void> {
-    while (!this.#isAbandoned() && (this.#isOutputOpen || this.#output.isWaiting())) await sleep(POLL_MS / 10)
+    this.#interception?.end('c2s', 'the server ended', false)
+    while (!this.#isAbandoned() && this.#isOutputPending()) await sleep(POLL_MS / 10)
+    this.#interception?.end('s2c', 'the client is gone', false)
     while (!this.#isAbandoned() && (this.#isStderrActive() || this.#errors.isWaiting()))
       await sleep(POLL_MS / 10)
     this.#options.recorder.endOfStderr()
@@ -94,6 +98,14 @@ class SessionStreams {
     await this.#ending
   }
 
+  get #interception(): LinkInterceptor | undefined {
+    return this.#options.recorder.interception
+  }
+
+  #isOutputPending(): boolean {
+    return this.#isOutputOpen || this.#output.isWaiting() || this.#interception?.isHolding('s2c') === true
+  }
+
   #isAbandoned(): boolean {
     return this.#ending !== undefined && this.#options.client.isGone()
   }
@@ -105,19 +117,36 @@ class SessionStreams {
 
   /** A server that does not read its input keeps the pump from reading, and the end of the input is not noticed. */
   #checkClient(): void {
-    if (this.#ending === undefined && this.#options.client.isGone()) this.#input.readToTheEnd()
+    if (!this.#options.client.isGone()) return
+    this.#releaseForGoneClient()
+    if (this.#ending === undefined) this.#input.readToTheEnd()
+  }
+
+  /** Nobody waits for what the client sent last, so it is not executed. */
+  #releaseForGoneClient(): void {
+    this.#interception?.end('c2s', 'the client is gone', false)
+    this.#interception?.end('s2c', 'the client is gone', false)
+  }
+
+  readonly #send: SendLine = (dir, line) => {
+    const pump = dir === 'c2s' ? this.#input : this.#output
+    pump.send(Buffer.from(`${line}\n`))
   }
 
   #pumpInput(): Pump {
     const { server, client, recorder } = this.#options
-    const lines = recorder.recordDirection('c2s')
+    const lines = recorder.recordDirection('c2s', this.#send)
     const to = server.child.stdin
     to.on('error', () => {}) // the server closed its input; only further reading shows that the client leaves
-    const onEnd = (): void => {
+    const leave = (): void => {
       to.end()
-      lines.end()
       recorder.event('eof', { dir: 'c2s' })
       this.#end()
+    }
+    const onEnd = (): void => {
+      lines.end((bytes) => bytes && this.#input.send(bytes))
+      if (this.#interception === undefined) leave()
+      else void this.#inputReleased().then(leave)
     }
     return startPump({
       from: client.input,
@@ -127,17 +156,25 @@ class SessionStreams {
     })
   }
 
+  /** A client may close its input while its messages are held, and still wait for the responses. */
+  async #inputReleased(): Promise<void> {
+    while (this.#isServerRunning && this.#interception?.isHolding('c2s') === true) {
+      if (this.#options.client.isGone()) this.#releaseForGoneClient()
+      else await sleep(POLL_MS / 10)
+    }
+  }
+
   #pumpOutput(): Pump {
     const { server, client, recorder } = this.#options
-    const lines = recorder.recordDirection('s2c')
+    const lines = recorder.recordDirection('s2c', this.#send)
     const from = server.child.stdout
-    const onChunk = (chunk: Buffer, handOn: () => void): void => {
+    const onChunk = (chunk: Buffer, handOn: (bytes?: Uint8Array) => void): void => {
       this.#lastOutputAt = monotonicNow()
       lines.pass(chunk, handOn)
     }
     const onEnd = (): void => {
       this.#isOutputOpen = false
-      lines.end()
+      lines.end((bytes) => bytes && this.#output.send(bytes))
     }
     client.output.on('error', () => from.destroy()) // the next write of the server fails, as it would without a recorder
     return startPump({ from, to: () => client.output, onChunk, onEnd })
@@ -162,6 +199,8 @@ class SessionStreams {
     for (const signal of FORWARDED_SIGNALS) {
       signals?.on(signal, () => {
         recorder.event('signal', { signal, by: 'client' })
+        this.#interception?.end('c2s', signal, false)
+        this.#interception?.end('s2c', signal, true)
         server.exited.then(
           () => this.#leave(),
           () => {},
@@ -204,7 +243,7 @@ async function countUnanswered(path: string): Promise<number> {
   const unanswered = new Set<string>()
   const tape = await openTape(path)
   for await (const frame of tape.frames()) {
-    if (frame.kind !== 'message') continue
+    if (frame.kind !== 'message' || !isSeenBy(frame, 'server')) continue
     const { dir, message } = frame
     for (const item of message.kind === 'batch' ? message.items : [message])
       updateUnanswered(unanswered, dir, item)

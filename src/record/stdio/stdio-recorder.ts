@@ -9,7 +9,11 @@ import {
   framePlace,
   FrameWriter,
   textOf,
+  writeHeldMessage,
 } from '../frame-writer.ts'
+import type { Interceptor } from '../intercept/interceptor.ts'
+import type { HeldMarks, LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
+import { InterceptedLines } from './intercepted-lines.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
 import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 import type { Redactor } from '../../redact/redactor.ts'
@@ -27,14 +31,20 @@ interface StdioRecorderOptions {
   readonly filter?: MessageFilter | undefined
   /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
+  /** Holds messages, if the user wants that. */
+  readonly interceptor?: Interceptor | undefined
 }
 
 /** Records one direction of a session. */
-interface DirectionRecorder {
+export interface DirectionRecorder {
   /** Records a chunk, and hands it on in the same tick. */
-  readonly pass: (chunk: Uint8Array, handOn: () => void) => void
-  readonly end: () => void
+  readonly pass: (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void) => void
+  /** Records what follows the last newline. What was not handed on yet is handed on. */
+  readonly end: (handOn?: (bytes?: Uint8Array) => void) => void
 }
+
+/** Sends a line to a side of the session. */
+export type SendLine = (dir: Direction, line: string) => void
 
 /** Records one session over pipes: the lines of both directions (a `LineRecorder` each), stderr and events. */
 export class StdioRecorder {
@@ -43,9 +53,15 @@ export class StdioRecorder {
   readonly #stderrDecoder = new StringDecoder('utf8')
   readonly #stderrLines = new LineBuffer()
 
+  /** Follows the messages of this session, if they may be held. */
+  readonly interception: LinkInterceptor | undefined
+
   constructor(options: StdioRecorderOptions) {
+    const { server, log, interceptor } = options
+    const conn = options.conn ?? log.continued.connections + 1
     this.#options = options
-    this.#place = `,"server":${toAsciiJson(options.server)},"conn":${options.conn ?? options.log.continued.connections + 1}`
+    this.#place = `,"server":${toAsciiJson(server)},"conn":${conn}`
+    this.interception = interceptor?.link({ server, conn: () => conn })
   }
 
   /** The path of the tape, or undefined if it could not be created. */
@@ -54,9 +70,33 @@ export class StdioRecorder {
   }
 
   /** Returns the recorder of one direction. It hands chunks on even if there is no tape. */
-  recordDirection(dir: Direction): DirectionRecorder {
-    if (this.#options.log.writer === undefined) return { pass: (_, handOn) => handOn(), end() {} }
-    return new LineRecorder(this.#options, this.#place, dir)
+  recordDirection(dir: Direction, send: SendLine = () => {}): DirectionRecorder {
+    const recorder =
+      this.#options.log.writer === undefined
+        ? { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {} }
+        : new LineRecorder(this.#options, this.#place, dir)
+    const link = this.interception
+    if (link === undefined) return recorder
+    const route = this.#route(dir, send)
+    if (dir === 'c2s') link.repeatRoute = route
+    return new InterceptedLines({ dir, link, recorder, route })
+  }
+
+  #route(dir: Direction, send: SendLine): MessageRoute {
+    return {
+      deliver: (text) => send(dir, text),
+      drop() {},
+      answer: (text) => send(dir === 'c2s' ? 's2c' : 'c2s', text),
+      progress: (text) => send('s2c', text),
+      record: (direction, text, marks) => this.#heldMessage(direction, text, marks),
+      event: (event, details) => this.event(event, details),
+    }
+  }
+
+  #heldMessage(dir: Direction, text: string, marks: HeldMarks): number | undefined {
+    const { log, filter } = this.#options
+    if (filter?.keeps(dir, text, { scope: '', place: this.#place }) === false) return undefined
+    return writeHeldMessage(log, `${this.#place},"dir":"${dir}"`, text, marks)
   }
 
   stderr(chunk: Buffer): void {

@@ -1,4 +1,4 @@
-import { cancelledRequestId, type Request } from '../../protocol/message.ts'
+import { cancelledRequestId, requestTarget, type Request } from '../../protocol/message.ts'
 import { exchangeOutcome, type ExchangeOutcome } from '../../protocol/outcome.ts'
 import { ConnectionTracker } from '../connections.ts'
 import {
@@ -15,7 +15,6 @@ import {
   httpExchangeKey,
   isExchangeRequest,
   latencyBetween,
-  requestTarget,
 } from '../exchanges.ts'
 import {
   formatTitleCounts,
@@ -31,7 +30,15 @@ import type { MissedRequest } from './inspect.ts'
 import type { TapeReader } from '../../store/file/read.ts'
 import { NumberTable, ValueTable } from '../../store/columns.ts'
 import type { TurnLog } from '../../tape/conversation.ts'
-import type { EventFrame, Frame, HttpFrame, RawFrame, StderrFrame } from '../../tape/frame.ts'
+import {
+  isSeenBy,
+  type EventFrame,
+  type Frame,
+  type HttpFrame,
+  type MessageFrame,
+  type RawFrame,
+  type StderrFrame,
+} from '../../tape/frame.ts'
 import { withLateServers } from '../../tape/header.ts'
 import { countRequests, TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turns.ts'
@@ -73,10 +80,16 @@ class OverviewBuilder {
 
   add(frame: Frame): void {
     this.#frames++
-    if (frame.kind === 'message')
+    if (frame.kind === 'message' && !isSeenBy(frame, 'client')) this.#passOtherSide(frame)
+    else if (frame.kind === 'message')
       for (const recorded of messagesInFrame(frame)) this.#conversations.add(recorded)
     else this.#addOther(frame)
     this.#durationMs = Math.max(this.#durationMs, frame.t)
+  }
+
+  /** Passes over a message as the server saw it. A request that only the server saw has a number. */
+  #passOtherSide(frame: MessageFrame): void {
+    if (frame.of === undefined) this.skip(frame)
   }
 
   /** Passes over a frame of another server. Its requests keep their numbers. */

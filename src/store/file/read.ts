@@ -4,7 +4,7 @@ import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
-import type { Frame, MessageFrame } from '../../tape/frame.ts'
+import { isSeenBy, type Frame, type LinkSide, type MessageFrame } from '../../tape/frame.ts'
 import { decodeHeader, readTapeVersion, type TapeHeader, withLateServers } from '../../tape/header.ts'
 import { TurnBuilder } from '../../tape/turn-builder.ts'
 import type { RecordedMessage, Turn } from '../../tape/turns.ts'
@@ -34,6 +34,8 @@ export interface Tape {
   /** Messages that belong to no turn. */
   readonly strays: readonly RecordedMessage[]
   readonly rest: readonly Exclude<Frame, MessageFrame>[]
+  /** Messages that were held, as the other side saw them. They are in no turn. */
+  readonly otherSide?: readonly MessageFrame[]
   readonly frames: number
   readonly ended: boolean
   readonly problems: readonly TapeProblem[]
@@ -57,15 +59,16 @@ export async function openTapeWith(path: string, chunks: typeof fileChunks): Pro
 }
 
 /** Reads a tape into memory and assembles its messages into turns. */
-export async function loadTape(path: string): Promise<Tape> {
-  return readTape(await openTape(path))
+export async function loadTape(path: string, side?: LinkSide): Promise<Tape> {
+  return readTape(await openTape(path), side)
 }
 
-/** Like `loadTape`, for an open tape. */
-export async function readTape(reader: TapeReader): Promise<Tape> {
+/** Like `loadTape`, for an open tape. Messages that were held are taken as one side saw them. */
+export async function readTape(reader: TapeReader, side: LinkSide = 'client'): Promise<Tape> {
   const { path } = reader
-  const builder = new TurnBuilder()
+  const builder = new TurnBuilder(side)
   const rest: Tape['rest'][number][] = []
+  const otherSide: MessageFrame[] = []
   let frames = 0
   for await (const batch of reader.batches()) {
     frames += batch.length
@@ -77,6 +80,7 @@ export async function readTape(reader: TapeReader): Promise<Tape> {
       }
       builder.add(frame)
       if (frame.kind !== 'message') rest.push(frame)
+      else if (!isSeenBy(frame, side)) otherSide.push(frame)
     }
   }
   const { state } = reader
@@ -89,6 +93,7 @@ export async function readTape(reader: TapeReader): Promise<Tape> {
     strays: builder.strays(),
     rest,
     frames,
+    ...(otherSide.length > 0 && { otherSide }),
     ...state,
     ...(matchFile && { matchFile }),
   }

@@ -39,7 +39,7 @@ import { LinePrefixScanner, type LinePrefix } from '../../tape/line-prefix.ts'
 import { TapeConversations, messagesInFrame } from '../../tape/turn-builder.ts'
 import type { RecordedMessage } from '../../tape/turns.ts'
 
-/** Reads a tape and writes its index beside it. Returns `undefined` if a line is too long for an index. */
+/** Reads a tape and writes its index beside it. Returns `undefined` if a line is too long for an index, or messages were held. */
 export async function buildIndex(path: string, fingerprint: TapeFingerprint): Promise<OpenIndex | undefined> {
   const tables = await scanTape(path)
   if (tables === undefined) return undefined
@@ -83,6 +83,7 @@ class IndexBuilder implements FileLineHandlers {
   readonly #requests = new RequestScanner()
   readonly #joined: string[] = []
   #isUtf8 = true
+  #hasHeldMessages = false
 
   readonly onChunk = (bytes: Uint8Array): void => {
     this.#isUtf8 = isUtf8(bytes)
@@ -102,7 +103,9 @@ class IndexBuilder implements FileLineHandlers {
     this.#checks.acceptLine(line.number)
   }
 
-  finish(): IndexTables<NumberArray> {
+  /** Returns `undefined` if messages were held, because the sides of the link saw different messages. */
+  finish(): IndexTables<NumberArray> | undefined {
+    if (this.#hasHeldMessages) return undefined
     const { ended, problems } = this.#state
     return this.#rows.toTables({ ended, problems, joined: this.#joined })
   }
@@ -151,6 +154,7 @@ class IndexBuilder implements FileLineHandlers {
     if (frame.kind === 'event' && frame.event === 'server') this.#joined.push(text)
     if (frame.kind === 'raw' && frame.cut !== undefined) this.#conversations.addCut(frame)
     if (frame.kind !== 'message') return
+    if (frame.side !== undefined) this.#hasHeldMessages = true
     for (const message of messagesInFrame(frame)) this.#conversations.add(message)
   }
 }

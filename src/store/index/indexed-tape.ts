@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { hashText, JsonHasher } from '../../json/hash.ts'
 import { requestKey } from '../../match/request-key.ts'
 import { decodeFrame, type BrokenLine } from '../../tape/codec.ts'
-import type { Frame } from '../../tape/frame.ts'
+import type { Frame, LinkSide } from '../../tape/frame.ts'
 import { TAPE_VERSION, type TapeHeader, withLateServers } from '../../tape/header.ts'
 import {
   type RecordedMessage,
@@ -44,6 +44,8 @@ export interface IndexedTape extends AsyncDisposable {
 export interface OpenIndexedOptions {
   /** A tape of at most this many bytes is read into memory. Default: 8 MiB, and 1 MiB in the tape folder. */
   readonly smallBytes?: number
+  /** Messages that were held are taken as this side saw them. Default: the client. */
+  readonly side?: LinkSide
 }
 
 // A tape of this size takes little memory. It is often part of a repository, where a second file would be in the way.
@@ -57,7 +59,7 @@ const IN_MEMORY_BYTES_IN_TAPE_FOLDER = 1024 * 1024
  */
 export async function openIndexedTape(
   path: string,
-  { smallBytes = inMemoryBytes(path) }: OpenIndexedOptions = {},
+  { smallBytes = inMemoryBytes(path), side = 'client' }: OpenIndexedOptions = {},
 ): Promise<IndexedTape> {
   const reader = await openTape(path)
   const fingerprint = tapeFingerprintOf(path)
@@ -66,7 +68,7 @@ export async function openIndexedTape(
     ? (openIndexFile(path, fingerprint, () => scanTapeSync(path, fingerprint)) ??
       (await buildIndex(path, fingerprint)))
     : undefined
-  if (opened === undefined) return openInMemory(path)
+  if (opened === undefined) return openInMemory(path, side)
   const { ended, problems, joined } = opened.index.about
   const file = new TapeLineFile(path, statSync(path).size) // The tape may have grown since.
   const matchFile = await readMatchFile(path)
@@ -90,9 +92,10 @@ function inMemoryBytes(path: string): number {
   return dirname(resolve(path)) === tapeFolder() ? IN_MEMORY_BYTES_IN_TAPE_FOLDER : IN_MEMORY_BYTES
 }
 
-// A tape of an older format version, and a tape with a line that is too long for an index, are also read into memory.
-async function openInMemory(path: string): Promise<IndexedTape> {
-  const tape = await loadTape(path)
+// Three kinds of tapes are also read into memory: of an older format version, with a line that is too long for an index, and
+// with messages that were held, because each side of the link saw others.
+async function openInMemory(path: string, side: LinkSide): Promise<IndexedTape> {
+  const tape = await loadTape(path, side)
   return { ...tape, turns: turnStoreOf(tape.turns), close: () => {}, [Symbol.asyncDispose]: async () => {} }
 }
 

@@ -1,0 +1,488 @@
+import { ReelayError } from '../../errors.ts'
+import { parseFilter, type FilterExpression, type FilterSubject } from '../../filter/filter.ts'
+import { canonicalJson } from '../../json/canonical.ts'
+import { replaceValue } from '../../json/find-replace.ts'
+import { compactJson, parseJson } from '../../json/parse.ts'
+import { monotonicNow } from '../../link/process/monotonic-clock.ts'
+import { replaceId } from '../../protocol/find-id.ts'
+import {
+  classifyMessage,
+  META_KEYS,
+  idKey,
+  idToJson,
+  requestTarget,
+  responseText,
+  type Direction,
+  type Message,
+  type ResponsePayload,
+} from '../../protocol/message.ts'
+import { LinkInterceptor, receiverOf, type ObservedMessage, type OpenCall } from './link-interceptor.ts'
+
+export interface InterceptOptions {
+  readonly filter: FilterExpression
+  /** How long a call may be held before it is released. */
+  readonly holdLimitMs: number
+  /** What happens to a message at the limit: it is forwarded, or its request fails. */
+  readonly onLimit: 'forward' | 'error'
+}
+
+/** Who decided about a held message, and why if it was not the user. */
+export interface Decider {
+  readonly by: string
+  readonly why?: string
+}
+
+/** Hears of everything that happens to held messages. */
+export type InterceptListener = (event: InterceptEvent) => void
+
+export type InterceptEvent =
+  | { readonly event: 'held'; readonly message: HeldFacts }
+  | ({
+      readonly event: 'settled'
+      readonly key: string
+      readonly action: HeldAction
+      readonly ms: number
+    } & Decider)
+  | { readonly event: 'extended'; readonly key: string; readonly leftMs: number }
+  | { readonly event: 'filter'; readonly filter: string }
+  | {
+      readonly event: 'repeated'
+      readonly id: string
+      readonly exchange: number
+      readonly response: string
+    }
+
+export type HeldAction = 'forward' | 'edit' | 'drop' | 'answer' | 'error'
+
+/** A held message, for whoever decides about it. */
+export interface HeldFacts {
+  readonly key: string
+  readonly dir: Direction
+  readonly kind: Message['kind']
+  readonly method: string | undefined
+  readonly target: string | undefined
+  readonly server: string
+  readonly conn: number
+  /** The number of the exchange, if it is one of the client's. */
+  readonly exchange: number | undefined
+  readonly text: string
+  readonly heldMs: number
+  readonly leftMs: number
+  /** Whether the client is sent progress while it waits. */
+  readonly hasProgress: boolean
+}
+
+/**
+ * Holds the messages of a recording that match a filter until a user decides about them. Nothing is held without a user: once
+ * one has been attached, messages pass while nobody is. Before the first one, they are held, so that there is time to attach.
+ */
+export class Interceptor {
+  readonly #options: InterceptOptions
+  readonly #held = new Map<string, HeldMessage>()
+  readonly #listeners = new Set<InterceptListener>()
+  /** The users that can decide. Others only watch. */
+  readonly #deciders = new Set<InterceptListener>()
+  readonly #recentCalls = new Map<number, RecentCall>()
+  readonly #links = new Set<LinkInterceptor>()
+  readonly #counts: Record<HeldAction | 'held', number> = {
+    held: 0,
+    forward: 0,
+    edit: 0,
+    drop: 0,
+    answer: 0,
+    error: 0,
+  }
+  #filter: FilterExpression
+  #hasBeenAttached = false
+  #exchanges = 0
+  #repeats = 0
+  #isClosed = false
+
+  constructor(options: InterceptOptions) {
+    this.#options = options
+    this.#filter = options.filter
+  }
+
+  /** Follows a further connection. */
+  link(facts: { readonly server: string; readonly conn: () => number }): LinkInterceptor {
+    const link = new LinkInterceptor(this, facts)
+    this.#links.add(link)
+    return link
+  }
+
+  /** Adds a user. Returns a function that removes it. Without the last one, everything that is held is released. */
+  attach(listener: InterceptListener, { decides }: { readonly decides: boolean }): () => void {
+    this.#listeners.add(listener)
+    if (decides) this.#deciders.add(listener)
+    this.#hasBeenAttached ||= decides
+    return () => {
+      this.#listeners.delete(listener)
+      if (this.#deciders.delete(listener) && this.#deciders.size === 0)
+        this.#releaseAll({ by: 'recorder', why: 'nobody is attached any more' })
+    }
+  }
+
+  get filter(): string {
+    return this.#filter.text
+  }
+
+  get holdLimitMs(): number {
+    return this.#options.holdLimitMs
+  }
+
+  get stats(): Readonly<Record<string, number>> {
+    return {
+      ...this.#counts,
+      holding: this.#held.size,
+      requests: this.#exchanges,
+      users: this.#deciders.size,
+    }
+  }
+
+  setFilter(text: string): void {
+    this.#filter = parseFilter(text)
+    this.#emit({ event: 'filter', filter: text })
+  }
+
+  list(): readonly HeldMessage[] {
+    return [...this.#held.values()]
+  }
+
+  /** Throws if the message is not held, or not any more. */
+  get(key: string): HeldMessage {
+    const held = this.#held.get(key)
+    if (held !== undefined) return held
+    throw new ReelayError('USAGE', `no message ${JSON.stringify(key)} is held`, {
+      hint: 'it was decided already, or released at the limit; "list" shows what is held',
+    })
+  }
+
+  heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldMessage[] {
+    if (this.#held.size === 0) return NOTHING_HELD
+    return this.list().filter((held) => held.link === link && (dir === undefined || held.dir === dir))
+  }
+
+  wants(subject: () => FilterSubject): boolean {
+    const isArmed = !this.#isClosed && (this.#deciders.size > 0 || !this.#hasBeenAttached)
+    return isArmed && this.#filter.text !== '' && this.#filter.matches(subject())
+  }
+
+  hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldMessage {
+    const key = `m${++this.#counts.held}`
+    const held = new HeldMessage({
+      key,
+      link,
+      observed,
+      of,
+      limits: this.#options,
+      emit: (event) => this.#emit(event),
+    })
+    this.#held.set(key, held)
+    held.onSettled((action) => {
+      this.#held.delete(key)
+      this.#counts[action]++
+    })
+    held.start()
+    return held
+  }
+
+  /** The number of a further request of the client. Its text is kept for a while, so that it can be repeated. */
+  nextExchange(link: LinkInterceptor, text: string): number {
+    const exchange = ++this.#exchanges
+    if (text.length <= MAX_REPEATED_LENGTH) this.#recentCalls.set(exchange, { link, text })
+    this.#recentCalls.delete(exchange - MAX_RECENT_CALLS)
+    return exchange
+  }
+
+  /** Sends a request of the client once more, under a new id. Its response is for the users only. Returns the id. */
+  repeat(exchange: number, edited?: string): string {
+    const call = this.#recentCalls.get(exchange)
+    if (call === undefined)
+      throw new ReelayError('USAGE', `request #${exchange} cannot be repeated`, {
+        hint: `only the last ${MAX_RECENT_CALLS} requests of a recording with --intercept can be, and no long ones or batches`,
+      })
+    const id = `reelay-repeat-${++this.#repeats}`
+    const text = checkRepeatedRequest(edited ?? call.text, id)
+    call.link.repeat(text, (response) => this.#emit({ event: 'repeated', id, exchange, response }))
+    return id
+  }
+
+  /** Ends the recording: nothing is held any more. */
+  close(): void {
+    this.#isClosed = true
+    this.#releaseAll({ by: 'recorder', why: 'the recording ended' })
+  }
+
+  #releaseAll(decider: Decider): void {
+    for (const held of this.list()) held.forward(decider)
+  }
+
+  #emit(event: InterceptEvent): void {
+    for (const listener of this.#listeners) listener(event)
+  }
+}
+
+/** A request that can be repeated. */
+interface RecentCall {
+  readonly link: LinkInterceptor
+  readonly text: string
+}
+
+const MAX_RECENT_CALLS = 200
+const MAX_REPEATED_LENGTH = 64 * 1024
+
+/** Gives a request a new id, and its progress a new token, so that nothing that follows reaches the client. */
+function checkRepeatedRequest(text: string, id: string): string {
+  if (classifyMessage(parseJson(text)).kind !== 'request') throw editError('it is not a request')
+  const json = JSON.stringify(id)
+  return replaceValue(replaceId(compactJson(text), json), ['params', '_meta', META_KEYS.progressToken], json)
+}
+
+const NOTHING_HELD: readonly HeldMessage[] = []
+
+interface HeldMessageOptions {
+  readonly key: string
+  readonly link: LinkInterceptor
+  readonly observed: ObservedMessage
+  /** The frame in which the message arrived. */
+  readonly of: number | undefined
+  readonly limits: Pick<InterceptOptions, 'holdLimitMs' | 'onLimit'>
+  readonly emit: InterceptListener
+}
+
+/** A message that waits for a decision. It is decided once, at the latest at its limit. */
+export class HeldMessage {
+  readonly key: string
+  readonly link: LinkInterceptor
+  readonly dir: Direction
+  readonly #options: HeldMessageOptions
+  readonly #heldAt = monotonicNow()
+  readonly #settled: ((action: HeldAction) => void)[] = []
+  #deadline: number
+  #timer: NodeJS.Timeout | undefined
+  #ticks: NodeJS.Timeout | undefined
+  #tickCount = 0
+  #isSettled = false
+
+  constructor(options: HeldMessageOptions) {
+    const { key, link, observed, limits } = options
+    this.#options = options
+    this.key = key
+    this.link = link
+    this.dir = observed.dir
+    this.#deadline = deadlineOf(observed, limits.holdLimitMs)
+  }
+
+  /** The id of the request that this message is, or responds to. */
+  get callKey(): string | undefined {
+    const { call } = this.#options.observed
+    return call === undefined ? undefined : idKey(call.request.id)
+  }
+
+  /** The direction of the request that this message is, or responds to. */
+  get requestDir(): Direction {
+    return this.#message.kind === 'response' ? opposite(this.dir) : this.dir
+  }
+
+  get facts(): HeldFacts {
+    const { observed } = this.#options
+    const { call } = observed
+    const message = this.#message
+    const named = call?.request ?? ('method' in message ? message : undefined)
+    return {
+      key: this.key,
+      dir: this.dir,
+      kind: message.kind,
+      method: named?.method,
+      target: requestTarget(named?.params),
+      server: this.link.server,
+      conn: this.link.conn(),
+      exchange: call?.exchange,
+      text: observed.text,
+      heldMs: Math.round(monotonicNow() - this.#heldAt),
+      leftMs: Math.max(0, Math.round(this.#deadline - monotonicNow())),
+      hasProgress: this.#progressCall !== undefined,
+    }
+  }
+
+  onSettled(listener: (action: HeldAction) => void): void {
+    this.#settled.push(listener)
+  }
+
+  /** Starts the limit and the progress, and tells the users. */
+  start(): void {
+    this.#startTimer()
+    const { holdLimitMs } = this.#options.limits
+    const every = Math.min(MAX_TICK_MS, holdLimitMs / TICKS_PER_LIMIT)
+    this.#ticks = setInterval(() => this.#tick(), every)
+    this.#options.emit({ event: 'held', message: this.facts })
+  }
+
+  /** Delivers the message as it arrived. */
+  forward(decider: Decider): void {
+    this.#settle('forward', decider, () => this.#deliver(this.#options.observed.text))
+  }
+
+  /** Delivers another message in its place. Throws if that is not a message of the same kind with the same id. */
+  edit(text: string, decider: Decider): void {
+    const edited = checkEditedMessage(this.#message, text)
+    const isSame = edited === compactJson(this.#options.observed.text)
+    if (isSame) return this.forward(decider)
+    this.#settle('edit', decider, () => this.#deliver(edited))
+  }
+
+  drop(decider: Decider): void {
+    this.#settle('drop', decider, () => this.#options.observed.route.drop())
+  }
+
+  /** Answers a request in place of its receiver. Throws for other messages. */
+  answer(payload: ResponsePayload, decider: Decider): void {
+    this.#settle('answer', decider, () => this.#answer(payload))
+  }
+
+  /** Gives the user more time. */
+  extend(ms: number): void {
+    this.#deadline += ms
+    this.#startTimer()
+    this.#options.emit({ event: 'extended', key: this.key, leftMs: this.facts.leftMs })
+  }
+
+  get #message(): Message {
+    return this.#options.observed.message
+  }
+
+  /** The call of the client that waits, if it wants progress. */
+  get #progressCall(): OpenCall | undefined {
+    const { call, route } = this.#options.observed
+    const wants =
+      call?.progressToken !== undefined && this.requestDir === 'c2s' && route.progress !== undefined
+    return wants ? call : undefined
+  }
+
+  #settle(action: HeldAction, { by, why }: Decider, work: () => void): void {
+    if (this.#isSettled) return
+    if (action === 'answer' && this.#message.kind !== 'request')
+      throw new ReelayError('USAGE', `only a request can be answered, and this is a ${this.#message.kind}`, {
+        hint: 'edit it, forward it or drop it',
+      })
+    this.#isSettled = true
+    clearTimeout(this.#timer)
+    clearInterval(this.#ticks)
+    const ms = Math.round(monotonicNow() - this.#heldAt)
+    const { observed, of, emit } = this.#options
+    const reason = { by, ...(why !== undefined && { why }) }
+    observed.route.event('intercept', { action, dir: this.dir, of, ms, ...reason })
+    work()
+    for (const listener of this.#settled) listener(action)
+    emit({ event: 'settled', key: this.key, action, ms, ...reason })
+  }
+
+  #deliver(text: string): void {
+    const { observed, of } = this.#options
+    const original = text === observed.text ? {} : { original: observed.text }
+    const marks = { side: receiverOf(this.dir), ...(of !== undefined && { of }), ...original }
+    observed.route.record(this.dir, text, marks)
+    observed.route.deliver(text)
+  }
+
+  #answer(payload: ResponsePayload): void {
+    const { observed } = this.#options
+    if (this.#message.kind !== 'request') return
+    const text = responseText(idToJson(this.#message.id), payload)
+    observed.route.record(opposite(this.dir), text, { side: this.dir === 'c2s' ? 'client' : 'server' })
+    observed.route.answer(text)
+  }
+
+  /** At the limit, a request fails or goes on its way. A response fails by being replaced. */
+  #onLimit(): void {
+    const decider = {
+      by: 'recorder',
+      why: `nobody decided within ${Math.round(this.#options.limits.holdLimitMs / 1000)} s`,
+    }
+    const { kind } = this.#message
+    if (
+      this.#options.limits.onLimit === 'forward' ||
+      kind === 'notification' ||
+      kind === 'batch' ||
+      kind === 'invalid'
+    )
+      return this.forward(decider)
+    const error = {
+      code: HELD_TOO_LONG,
+      message: `reelay: the message was held by --intercept, and ${decider.why}`,
+      data: { by: 'reelay' },
+    }
+    this.#settle('error', decider, () => {
+      if (kind === 'request') this.#answer({ error })
+      else if ('id' in this.#message && this.#message.id !== null)
+        this.#deliver(responseText(idToJson(this.#message.id), { error }))
+    })
+  }
+
+  #startTimer(): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#onLimit(), Math.max(0, this.#deadline - monotonicNow()))
+  }
+
+  /** Tells a waiting client that its call is alive. Progress has to grow, and the server may have reported some. */
+  #tick(): void {
+    const { route } = this.#options.observed
+    const left = Math.ceil((this.#deadline - monotonicNow()) / 1000)
+    const note = `held by reelay record --intercept, ${left} s left`
+    const call = this.#progressCall
+    if (call === undefined) return route.keepAlive?.(note)
+    const params = {
+      progressToken: call.progressToken,
+      progress: call.progress + ++this.#tickCount * SMALL_STEP,
+      message: note,
+    }
+    if (this.#tickCount === 1) route.event('intercept', { action: 'progress', of: this.#options.of })
+    route.progress?.(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
+  }
+}
+
+/** Most clients wait 60 s. Progress at a tenth of the limit, and every 5 s at most, is in time for shorter ones too. */
+const MAX_TICK_MS = 5_000
+const TICKS_PER_LIMIT = 10
+/** Leaves room for the progress that the server will report itself. */
+const SMALL_STEP = 1e-6
+/** Outside of the ranges that JSON-RPC and MCP reserve. */
+const HELD_TOO_LONG = -39_408
+
+/**
+ * The patience of a client begins with its request, so a response has what is left of it. If a call takes longer than the limit
+ * anyway, its client waits longer than most.
+ */
+function deadlineOf({ message, call, arrivedAt }: ObservedMessage, limit: number): number {
+  if (message.kind !== 'response' || call === undefined) return arrivedAt + limit
+  const deadline = call.arrivedAt + limit
+  return deadline > arrivedAt ? deadline : arrivedAt + limit
+}
+
+function opposite(dir: Direction): Direction {
+  return dir === 'c2s' ? 's2c' : 'c2s'
+}
+
+/** Returns the message on one line. Numbers and escapes keep their spelling. */
+function checkEditedMessage(held: Message, text: string): string {
+  const value = parseJson(text)
+  if (value === undefined) throw editError('it is not JSON')
+  const edited = classifyMessage(value)
+  if (edited.kind === 'invalid') throw editError(`it is not a JSON-RPC message: ${edited.why}`)
+  if (edited.kind !== held.kind)
+    throw editError(`it is a ${edited.kind}, and the held message is a ${held.kind}`)
+  if (canonicalJson(idsOf(edited)) !== canonicalJson(idsOf(held)))
+    throw editError('its id is another one, so that the response could not be matched')
+  return compactJson(text)
+}
+
+function idsOf(message: Message): unknown {
+  if (message.kind === 'batch') return message.items.map(idsOf)
+  return 'id' in message ? message.id : null
+}
+
+function editError(why: string): ReelayError {
+  return new ReelayError('USAGE', `the edited message cannot be sent: ${why}`, {
+    hint: 'keep jsonrpc, the id and the kind of the message; everything else may change',
+  })
+}

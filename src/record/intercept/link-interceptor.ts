@@ -1,0 +1,350 @@
+import { ReelayError } from '../../errors.ts'
+import { parseJson, member } from '../../json/parse.ts'
+import type { FilterSubject, MessageKind } from '../../filter/filter.ts'
+import { monotonicNow } from '../../link/process/monotonic-clock.ts'
+import { guessResponseId, parseIdBytes } from '../../protocol/find-id.ts'
+import {
+  cancelledId,
+  classifyMessage,
+  idKey,
+  isId,
+  META_KEYS,
+  metaValue,
+  requestTarget,
+  type Direction,
+  type Id,
+  type Message,
+  type Notification,
+  type Request,
+} from '../../protocol/message.ts'
+import { exchangeOutcome, type OutcomeKind } from '../../protocol/outcome.ts'
+import type { LinkSide } from '../../tape/frame.ts'
+import type { HeldMessage, Interceptor } from './interceptor.ts'
+
+/** How the frame of a message that was held is marked. */
+export interface HeldMarks {
+  readonly side: LinkSide
+  /** The frame in which the message arrived. */
+  readonly of?: number
+  /** The message before it was changed. */
+  readonly original?: string
+}
+
+/** What a transport does with a message that the interceptor has taken over. */
+export interface MessageRoute {
+  /** Sends the message, or a changed one in its place, to its receiver. */
+  deliver(text: string): void
+  /** The message is never delivered. */
+  drop(): void
+  /** Sends a response to the sender of a request, in place of its receiver. */
+  answer(text: string): void
+  /** Sends a notification about the held call to the client. Over HTTP this may be impossible. */
+  progress?(text: string): void
+  /** Keeps a stream to the client open that has nothing to send. */
+  keepAlive?(text: string): void
+  /** Writes a message frame. Returns its number, or `undefined` if nothing is recorded. */
+  record(dir: Direction, text: string, marks: HeldMarks): number | undefined
+  /** Writes an event frame. */
+  event(event: string, details: Readonly<Record<string, unknown>>): void
+}
+
+/** A message on its way. Its text is decoded only if somebody needs it. */
+export interface PassingMessage {
+  readonly dir: Direction
+  readonly bytes: Uint8Array
+  readonly route: MessageRoute
+}
+
+/** A request that has no response yet. */
+export interface OpenCall {
+  readonly request: Request
+  readonly arrivedAt: number
+  /** The number of the request among those of the client. */
+  readonly exchange: number | undefined
+  readonly progressToken: unknown
+  /** The last progress that the server reported. */
+  progress: number
+  /** Set for a request that was sent by the user and not by the client. */
+  readonly onResponse?: (text: string) => void
+}
+
+/** The message of the link that is being looked at, parsed as far as necessary. */
+export interface ObservedMessage extends PassingMessage {
+  readonly text: string
+  readonly message: Message
+  /** The request that this message responds to, or is. */
+  readonly call: OpenCall | undefined
+  readonly arrivedAt: number
+}
+
+/**
+ * Follows the messages of one connection and finds those that are to be held. A held request or response lets others pass. A held
+ * notification keeps all later messages of its direction waiting, because receivers rely on the order of notifications.
+ */
+export class LinkInterceptor {
+  readonly server: string
+  readonly conn: () => number
+  /** Sends a request to the server that is not the client's. */
+  repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
+  readonly #interceptor: Interceptor
+  readonly #calls: Record<Direction, Map<string, OpenCall>> = { c2s: new Map(), s2c: new Map() }
+  readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
+  readonly #blocking: Record<Direction, HeldMessage | undefined> = { c2s: undefined, s2c: undefined }
+
+  constructor(
+    interceptor: Interceptor,
+    { server, conn }: { readonly server: string; readonly conn: () => number },
+  ) {
+    this.server = server
+    this.conn = conn
+    this.#interceptor = interceptor
+  }
+
+  /** Returns true if the message was taken over. Otherwise the transport forwards it now. */
+  takes(passing: PassingMessage): boolean {
+    const { dir, route } = passing
+    const observed = new Observation(passing)
+    this.#track(observed)
+    observed.call = this.#callOf(dir, observed.message)
+    if (this.#cancels(observed)) return true
+    if (this.#answersUser(observed)) return true
+    if (this.#blocking[dir] !== undefined) {
+      const of = route.record(dir, observed.text, { side: senderOf(dir) })
+      this.#waiting[dir].push({ observed, of })
+      return true
+    }
+    if (!this.#interceptor.wants(() => messageSubjectOf(observed, this))) return false
+    this.#hold(observed, route.record(dir, observed.text, { side: senderOf(dir) }))
+    return true
+  }
+
+  /** The messages of this link that are held, or that wait behind one. */
+  isHolding(dir: Direction): boolean {
+    return this.#waiting[dir].length > 0 || this.#interceptor.heldOf(this, dir).length > 0
+  }
+
+  /** The connection is over: nothing can be delivered any more, or the rest has to go now. */
+  end(dir: Direction, why: string, isDeliverable: boolean): void {
+    for (const held of this.#interceptor.heldOf(this, dir))
+      if (isDeliverable) held.forward({ by: 'recorder', why })
+      else held.drop({ by: 'recorder', why })
+    for (const { observed, of } of this.#waiting[dir].splice(0))
+      if (isDeliverable) deliverWaiting(observed, of)
+      else observed.route.drop()
+  }
+
+  /** Sends a request of the user to the server. */
+  repeat(text: string, onResponse: (text: string) => void): void {
+    const request = classifyMessage(parseJson(text))
+    if (request.kind !== 'request') return
+    if (this.repeatRoute === undefined)
+      throw new ReelayError('USAGE', 'requests of this connection cannot be repeated', {
+        hint: 'the connection has ended, or its transport does not allow it',
+      })
+    const { id } = request
+    this.#calls.c2s.set(idKey(id), {
+      request,
+      arrivedAt: monotonicNow(),
+      exchange: undefined,
+      progressToken: id,
+      progress: 0,
+      onResponse,
+    })
+    this.repeatRoute.record('c2s', text, { side: 'server' })
+    this.repeatRoute.deliver(text)
+  }
+
+  #hold(observed: ObservedMessage, of: number | undefined): void {
+    const { dir, message } = observed
+    const held = this.#interceptor.hold(this, observed, of)
+    if (message.kind !== 'notification') return
+    this.#blocking[dir] = held
+    held.onSettled(() => {
+      this.#blocking[dir] = undefined
+      this.#continue(dir)
+    })
+  }
+
+  /** Delivers what waited behind a notification, up to the next one that is held. */
+  #continue(dir: Direction): void {
+    for (let next = this.#waiting[dir].shift(); next !== undefined; next = this.#waiting[dir].shift()) {
+      const { observed, of } = next
+      if (!this.#interceptor.wants(() => messageSubjectOf(observed, this))) {
+        deliverWaiting(observed, of)
+        continue
+      }
+      this.#hold(observed, of)
+      if (this.#blocking[dir] !== undefined) return
+    }
+  }
+
+  #track(observed: Observation): void {
+    const { dir, message } = observed
+    if (dir === 's2c' && message.kind === 'notification')
+      return this.#trackProgress(message.params, message.method)
+    for (const item of message.kind === 'batch' ? message.items : [message])
+      if (item.kind === 'request') this.#calls[dir].set(idKey(item.id), this.#openCall(dir, item, observed))
+  }
+
+  #openCall(dir: Direction, request: Request, { text, arrivedAt }: Observation): OpenCall {
+    const exchange = dir === 'c2s' ? this.#interceptor.nextExchange(this, text) : undefined
+    const progressToken = metaValue(request.params, META_KEYS.progressToken)
+    return { request, arrivedAt, exchange, progressToken, progress: 0 }
+  }
+
+  #trackProgress(params: unknown, method: string): void {
+    if (method !== 'notifications/progress') return
+    const [token, progress] = [member(params, 'progressToken'), member(params, 'progress')]
+    for (const call of this.#calls.c2s.values())
+      if (call.progressToken === token && typeof progress === 'number') call.progress = progress
+  }
+
+  /** The request that a response belongs to. It is open no longer. */
+  #callOf(dir: Direction, message: Message): OpenCall | undefined {
+    if (message.kind === 'request') return this.#calls[dir].get(idKey(message.id))
+    if (message.kind !== 'response' || message.id === null) return undefined
+    const open = this.#calls[dir === 's2c' ? 'c2s' : 's2c']
+    const call = open.get(idKey(message.id))
+    open.delete(idKey(message.id))
+    return call
+  }
+
+  /** A client that gives up a held call needs no answer any more. Returns true if its notification is not for the server either. */
+  #cancels(observed: Observation): boolean {
+    const id = cancelledId(observed.message)
+    if (id === undefined) return false
+    const key = idKey(id)
+    const held = this.#interceptor
+      .heldOf(this)
+      .find((each) => each.callKey === key && each.requestDir === observed.dir)
+    this.#calls[observed.dir].delete(key)
+    if (held === undefined) return false
+    held.drop({ by: senderOf(observed.dir), why: 'cancelled' })
+    if (held.dir !== observed.dir) return false // the receiver knows the request, and hears that it is given up
+    observed.route.record(observed.dir, observed.text, { side: senderOf(observed.dir) })
+    observed.route.drop()
+    return true
+  }
+
+  /** Keeps the response to a repeated request, and its progress, from the client. */
+  #answersUser(observed: Observation): boolean {
+    const { message } = observed
+    const call = message.kind === 'notification' ? this.#repeatedCall(message) : observed.call
+    if (call?.onResponse === undefined || message.kind === 'request') return false
+    observed.route.record(observed.dir, observed.text, { side: 'server' })
+    observed.route.drop()
+    if (message.kind === 'response') call.onResponse(observed.text)
+    return true
+  }
+
+  #repeatedCall({ method, params }: Notification): OpenCall | undefined {
+    if (method !== 'notifications/progress') return undefined
+    const token = member(params, 'progressToken')
+    return typeof token === 'string' ? this.#calls.c2s.get(idKey(token)) : undefined
+  }
+}
+
+interface WaitingMessage {
+  readonly observed: ObservedMessage
+  readonly of: number | undefined
+}
+
+function deliverWaiting({ dir, text, route }: ObservedMessage, of: number | undefined): void {
+  route.record(dir, text, { side: receiverOf(dir), ...(of !== undefined && { of }) })
+  route.deliver(text)
+}
+
+export function senderOf(dir: Direction): LinkSide {
+  return dir === 'c2s' ? 'client' : 'server'
+}
+
+export function receiverOf(dir: Direction): LinkSide {
+  return dir === 'c2s' ? 'server' : 'client'
+}
+
+/** Parses a message when its content is first needed. Most responses are long, and only their ids are needed. */
+class Observation implements ObservedMessage {
+  readonly dir: Direction
+  readonly bytes: Uint8Array
+  readonly route: MessageRoute
+  readonly arrivedAt: number = monotonicNow()
+  call: OpenCall | undefined
+  #text: string | undefined
+  #message: Message | undefined
+
+  constructor({ dir, bytes, route }: PassingMessage) {
+    this.dir = dir
+    this.bytes = bytes
+    this.route = route
+  }
+
+  get text(): string {
+    this.#text ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length).toString('utf8')
+    return this.#text
+  }
+
+  get message(): Message {
+    this.#message ??= unreadResponse(this) ?? classifyMessage(parseJson(this.text))
+    return this.#message
+  }
+}
+
+/** A response whose result is parsed only when it is read. Returns `undefined` for all other messages. */
+function unreadResponse(observed: Observation): Message | undefined {
+  const { bytes } = observed
+  if (bytes.length < LONG_BYTES) return undefined
+  const range = guessResponseId(bytes, 0, bytes.length)
+  const id = range === undefined ? undefined : parseIdBytes(bytes, range.start, range.end)
+  if (!isId(id)) return undefined
+  let outcome: { readonly result: unknown } | { readonly error: unknown } | undefined
+  return {
+    kind: 'response',
+    id,
+    get outcome() {
+      outcome ??= outcomeOf(classifyMessage(parseJson(observed.text)))
+      return outcome
+    },
+  }
+}
+
+/** Shorter responses are parsed at once. */
+const LONG_BYTES = 2048
+
+function outcomeOf(message: Message): { readonly result: unknown } | { readonly error: unknown } {
+  return message.kind === 'response' ? message.outcome : { result: undefined }
+}
+
+/** A message as a filter sees it. A response has the method, the target and the params of its request. */
+function messageSubjectOf(observed: ObservedMessage, { server, conn }: LinkInterceptor): FilterSubject {
+  const { dir, message, call, arrivedAt } = observed
+  const items = message.kind === 'batch' ? message.items : [message]
+  const calls = call === undefined ? items.filter((item) => 'method' in item) : [call.request]
+  return {
+    exchange: call?.exchange,
+    server,
+    conn: conn(),
+    id: idOf(message),
+    kinds: items.flatMap(kindOf),
+    dirs: [dir],
+    methods: calls.map(({ method }) => method),
+    target: calls.map(({ params }) => requestTarget(params)).find((target) => target !== undefined),
+    get status(): OutcomeKind | undefined {
+      if (message.kind === 'response') return exchangeOutcome(message, 'unanswered').kind
+      return message.kind === 'request' ? 'unanswered' : undefined
+    },
+    durationMs: message.kind === 'response' && call !== undefined ? arrivedAt - call.arrivedAt : undefined,
+    texts: () => [observed.text],
+    value: (root) => {
+      if (root === 'params') return calls[0]?.params
+      return message.kind === 'response' ? member(message.outcome, root) : undefined
+    },
+  }
+}
+
+function idOf(message: Message): Id | null | undefined {
+  return 'id' in message ? message.id : undefined
+}
+
+function kindOf({ kind }: Message): readonly MessageKind[] {
+  return kind === 'batch' || kind === 'invalid' ? [] : [kind]
+}
