@@ -71,6 +71,7 @@ test('the error codes and the exit code of each', () => {
       "CONFIG_NOT_FOUND": 3,
       "CONFIG_NOT_TRUSTED": 3,
       "CONFIG_UNWRITABLE": 3,
+      "CONTROL_NOT_FOUND": 3,
       "FILTER_INVALID": 2,
       "IMPORT_FAILED": 3,
       "LISTEN_FAILED": 3,

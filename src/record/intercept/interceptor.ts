@@ -258,10 +258,10 @@ export class HeldMessage {
   readonly #options: HeldMessageOptions
   readonly #heldAt = monotonicNow()
   readonly #settled: ((action: HeldAction) => void)[] = []
+  readonly #firstProgress: number | undefined
   #deadline: number
   #timer: NodeJS.Timeout | undefined
   #ticks: NodeJS.Timeout | undefined
-  #tickCount = 0
   #isSettled = false
 
   constructor(options: HeldMessageOptions) {
@@ -271,6 +271,7 @@ export class HeldMessage {
     this.link = link
     this.dir = observed.dir
     this.#deadline = deadlineOf(observed, limits.holdLimitMs)
+    this.#firstProgress = observed.call?.progress
   }
 
   /** The id of the request that this message is, or responds to. */
@@ -431,12 +432,10 @@ export class HeldMessage {
     const note = `held by reelay record --intercept, ${left} s left`
     const call = this.#progressCall
     if (call === undefined) return route.keepAlive?.(note)
-    const params = {
-      progressToken: call.progressToken,
-      progress: call.progress + ++this.#tickCount * SMALL_STEP,
-      message: note,
-    }
-    if (this.#tickCount === 1) route.event('intercept', { action: 'progress', of: this.#options.of })
+    if (call.progress === this.#firstProgress)
+      route.event('intercept', { action: 'progress', of: this.#options.of })
+    call.progress += SMALL_STEP
+    const params = { progressToken: call.progressToken, progress: call.progress, message: note }
     route.progress?.(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
   }
 }
@@ -444,8 +443,8 @@ export class HeldMessage {
 /** Most clients wait 60 s. Progress at a tenth of the limit, and every 5 s at most, is in time for shorter ones too. */
 const MAX_TICK_MS = 5_000
 const TICKS_PER_LIMIT = 10
-/** Leaves room for the progress that the server will report itself. */
-const SMALL_STEP = 1e-6
+/** Leaves room for the progress that the server will report itself. A power of two, so that sums are exact. */
+const SMALL_STEP = 2 ** -20
 /** Outside of the ranges that JSON-RPC and MCP reserve. */
 const HELD_TOO_LONG = -39_408
 

@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs'
+import { beforeEach, expect, test } from 'vitest'
+import { loadTape } from '../../src/store/file/read.ts'
+import { ended } from '../auto/program.ts'
+import { attach } from '../support/control.ts'
+import {
+  fixtureServer,
+  isAlive,
+  linesOf,
+  record,
+  REELAY,
+  temporaryFolder,
+  until,
+  type RecordedRun,
+} from '../support/recorder.ts'
+
+// The tests find the control socket of a recorder by its home.
+beforeEach(() => {
+  process.env['REELAY_HOME'] = temporaryFolder()
+})
+
+const call = (id: number, name: string, args: object = {}, more: object = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args, ...more } })
+
+const start = (filter: string, ...options: string[]): RecordedRun =>
+  record(fixtureServer('echo-arguments'), { options: ['--intercept', filter, ...options] })
+
+const send = (session: RecordedRun, ...lines: string[]): void =>
+  void session.child.stdin.write(lines.map((line) => `${line}\n`).join(''))
+
+const frames = (tape: string, ...names: string[]): unknown[] =>
+  linesOf(tape)
+    .slice(1)
+    .filter((frame) => frame['msg'] !== undefined || frame['event'] === 'intercept')
+    .map((frame) => Object.fromEntries(names.flatMap((name) => (name in frame ? [[name, frame[name]]] : []))))
+
+async function end(session: RecordedRun): Promise<void> {
+  session.child.stdin.end()
+  await session.exited
+}
+
+test('a held request waits, others pass it, and it goes on as it was', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search', { q: 1 }), call(2, 'other'))
+  expect(await user.held()).toMatchObject({ dir: 'c2s', method: 'tools/call', target: 'search' })
+  await session.line('"id":2')
+  expect(session.stdout().toString()).not.toContain('"id":1')
+  await user.command('forward', { key: 'm1' })
+  await session.line('"id":1')
+  await end(session)
+  expect(frames(session.tape, 'dir', 'side', 'of', 'event', 'action', 'by', 'modified')).toEqual([
+    { dir: 'c2s', side: 'client' },
+    { dir: 'c2s' },
+    { dir: 's2c' },
+    { event: 'intercept', action: 'forward', dir: 'c2s', of: 2, by: 'test' },
+    { dir: 'c2s', side: 'server', of: 2 },
+    { dir: 's2c' },
+  ])
+})
+
+test('an edited request and an edited response are both on the tape, before and after, and each side is replayed as it was', async () => {
+  const session = start('tool:search')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search', { city: 'Oslo', big: 1 }))
+  const request = await user.held()
+  await user.command('edit', { key: request.key, text: request.text.replace('Oslo', 'Bergen') })
+  const response = await user.held()
+  expect(response).toMatchObject({ dir: 's2c', method: 'tools/call', target: 'search' })
+  expect(response.text).toContain('Bergen')
+  await user.command('edit', { key: response.key, text: response.text.replace('Bergen', 'Rome') })
+  expect(await session.line('"id":1')).toContain('Rome')
+  await end(session)
+  const changed = linesOf(session.tape).filter((frame) => frame['modified'] === true)
+  expect(changed.map((frame) => [frame['dir'], frame['side']])).toEqual([
+    ['c2s', 'server'],
+    ['s2c', 'client'],
+  ])
+  expect(JSON.stringify(changed[0]?.['original_payload'])).toContain('Oslo')
+  expect(JSON.stringify(changed[0]?.['msg'])).toContain('Bergen')
+  expect(JSON.stringify(changed[1]?.['original_payload'])).toContain('Bergen')
+  const [asClient, asServer] = [await loadTape(session.tape), await loadTape(session.tape, 'server')]
+  const texts = (tape: typeof asClient): unknown[] =>
+    tape.turns.map(({ trigger, response: answer, exchange }) => [exchange, trigger?.text, answer?.text])
+  expect(JSON.stringify(texts(asClient))).toMatch(/Oslo.*Rome/)
+  expect(JSON.stringify(texts(asServer))).toMatch(/Bergen.*Bergen/)
+  expect(texts(asServer)).toHaveLength(1)
+  const verified = await ended(
+    [
+      process.execPath,
+      REELAY,
+      'verify',
+      session.tape,
+      '--allow-writes',
+      '--',
+      ...fixtureServer('echo-arguments'),
+    ],
+    {},
+  )
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('#1') })
+})
+
+test('a dropped request never reaches the server, and an answered one gets the answer of the user', async () => {
+  const session = start('tool:search')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'), call(2, 'search'), call(3, 'other'))
+  const [first, second] = [await user.held(), await user.held()]
+  await user.command('drop', { key: first.key })
+  await user.command('answer', { key: second.key, result: { content: [], made: 'up' } })
+  expect(await session.line('"id":2')).toContain('"made":"up"')
+  await session.line('"id":3')
+  await end(session)
+  expect(session.stdout().toString()).not.toContain('"id":1')
+  const asServer = await loadTape(session.tape, 'server')
+  expect(asServer.turns.map(({ exchange }) => exchange)).toEqual([3])
+  const served = await ended([process.execPath, REELAY, 'inspect', session.tape, '--json'], {})
+  expect(served.stdout).toContain('"made": "up"')
+})
+
+test.each([
+  ['text', 'it is not JSON'],
+  ['{"jsonrpc":"2.0","id":2,"method":"tools/call"}', 'its id is another one'],
+  ['{"jsonrpc":"2.0","id":1,"result":{}}', 'it is a response'],
+  ['{"id":1}', 'it is not a JSON-RPC message'],
+])('an edit to %s is rejected, and the message stays held', async (text, why) => {
+  const session = start('tool:search')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  const { key } = await user.held()
+  await expect(user.command('edit', { key, text })).rejects.toThrow(why)
+  const { held } = await user.command('list')
+  expect(held).toHaveLength(1)
+})
+
+test.each(['forward', 'error'])(
+  'at the limit a held message goes the way of --on-limit %s',
+  async (onLimit) => {
+    const session = start('tool:search', '--hold-limit', '300ms', '--on-limit', onLimit)
+    await attach(session.tape)
+    send(session, call(1, 'search'))
+    const answer = await session.line('"id":1')
+    if (onLimit === 'error') expect(answer).toMatch(/"code":-39408,"message":"reelay: the message was held/)
+    else expect(answer).toContain('"result"')
+    await end(session)
+    const [decision] = linesOf(session.tape).filter((frame) => frame['event'] === 'intercept')
+    expect(decision).toMatchObject({
+      action: onLimit,
+      by: 'recorder',
+      why: expect.stringContaining('nobody decided'),
+    })
+  },
+)
+
+test('a client that gave a progress token is sent growing progress while its call is held', async () => {
+  const session = start('tool:search', '--hold-limit', '2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search', {}, { _meta: { progressToken: 'p' } }))
+  const { key, hasProgress } = await user.held()
+  expect(hasProgress).toBe(true)
+  const progress = (): number[] =>
+    [
+      ...session
+        .stdout()
+        .toString()
+        .matchAll(/"progress":([\d.e-]+)/g),
+    ].map(([, value]) => Number(value))
+  await until(() => progress().length >= 2)
+  await user.command('forward', { key })
+  await session.line('"id":1')
+  await end(session)
+  expect(progress()).toEqual(progress().toSorted((a, b) => a - b))
+  expect(frames(session.tape, 'action')).toContainEqual({ action: 'progress' })
+})
+
+test('a held notification keeps what follows it waiting, in order', async () => {
+  const session = start('method:notifications/a')
+  const user = await attach(session.tape)
+  send(session, '{"jsonrpc":"2.0","method":"notifications/a"}', call(1, 'one'), call(2, 'two'))
+  const { key } = await user.held()
+  expect((await user.command('list'))['held']).toHaveLength(1)
+  expect(session.stdout()).toHaveLength(0)
+  await user.command('forward', { key })
+  await session.line('"id":2')
+  const ids = [
+    ...session
+      .stdout()
+      .toString()
+      .matchAll(/"id":(\d)/g),
+  ].map(([, id]) => id)
+  expect(ids).toEqual(['1', '2'])
+})
+
+test('a client that cancels a held call is not answered, and the server hears nothing of it', async () => {
+  const session = start('tool:search')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await user.held()
+  send(
+    session,
+    '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
+    call(2, 'other'),
+  )
+  await session.line('"id":2')
+  await end(session)
+  const asServer = await loadTape(session.tape, 'server')
+  expect(asServer.turns.map(({ trigger }) => trigger?.text)).toEqual([call(2, 'other')])
+  expect(frames(session.tape, 'action', 'why', 'by')).toContainEqual({
+    action: 'drop',
+    by: 'client',
+    why: 'cancelled',
+  })
+})
+
+test('the filter can be changed, a call can be held longer, and a request can be repeated for the user alone', async () => {
+  const session = start('tool:nothing', '--hold-limit', '5s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await session.line('"id":1')
+  await user.command('filter', { filter: 'tool:search dir:s2c' })
+  const { id } = await user.command('repeat', { exchange: 1 })
+  await until(() => user.events.some(({ event }) => event === 'repeated'))
+  expect(user.events.find(({ event }) => event === 'repeated')).toMatchObject({ id, exchange: 1 })
+  send(session, call(2, 'search'))
+  const { key, leftMs } = await user.held()
+  await user.command('extend', { key, by: '60s' })
+  const { message } = await user.command('get', { key })
+  expect(Reflect.get(message as object, 'leftMs')).toBeGreaterThan(leftMs + 50_000)
+  await user.command('resume', { key })
+  await session.line('"id":2')
+  expect((await user.command('stats'))['stats']).toMatchObject({ held: 1, forward: 1, requests: 2, users: 1 })
+  await end(session)
+  expect(session.stdout().toString()).not.toContain('reelay-repeat')
+})
+
+test('with a filter that matches nothing the same bytes go through, and the tape is the same', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from(
+      '{"jsonrpc":"2.0","id":1,"method":"a"}\r\n\n  \nnot JSON\n[{"jsonrpc":"2.0","method":"b"}]\n',
+    ),
+    Buffer.from([0xff, 0xfe, 10]),
+    Buffer.from(`{"jsonrpc":"2.0","id":2,"result":"${'x'.repeat(300_000)}"}\nthe end`),
+  ])
+  const runs = [
+    record(fixtureServer('echo-bytes')),
+    record(fixtureServer('echo-bytes'), { options: ['--intercept', 'tool:nothing'] }),
+  ]
+  for (const run of runs) {
+    run.child.stdin.write(bytes.subarray(0, 20))
+    run.child.stdin.write(bytes.subarray(20, 70_000))
+    run.child.stdin.end(bytes.subarray(70_000))
+    await run.exited
+    expect(run.stdout().equals(bytes)).toBe(true)
+  }
+  const [plain, intercepted] = runs.map(({ tape }) =>
+    linesOf(tape)
+      .slice(1)
+      .filter((frame) => frame['dir'] !== undefined)
+      .map(({ n: _, t: __, ...frame }) => JSON.stringify(frame))
+      .toSorted(),
+  )
+  expect(intercepted).toEqual(plain)
+})
+
+test('when the last user leaves, what was held goes on, and nothing more is held', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await user.held()
+  user.client.close()
+  await session.line('"id":1')
+  send(session, call(2, 'search'))
+  await session.line('"id":2')
+  await end(session)
+  expect(frames(session.tape, 'action', 'why')).toContainEqual({
+    action: 'forward',
+    why: 'nobody is attached any more',
+  })
+})
+
+test('a client that only watches sees what is held, but nothing is held for it', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  const watcher = await attach(session.tape, { watch: true })
+  send(session, call(1, 'search'))
+  expect(await watcher.held()).toMatchObject({ target: 'search' })
+  user.client.close()
+  await session.line('"id":1')
+})
+
+test('a client that is killed leaves no process, no held message and a tape that says so', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await user.held()
+  const [recorder, server] = [session.child.pid ?? 0, Number(linesOf(session.tape)[1]?.['pid'])]
+  session.child.stdin.destroy()
+  session.child.stdout.destroy()
+  await until(() => !isAlive(recorder) && !isAlive(server))
+  await user.client.closed
+  expect(frames(session.tape, 'action', 'why')).toContainEqual({ action: 'drop', why: 'the client is gone' })
+  expect(readFileSync(session.tape, 'utf8')).toContain('"event":"end"')
+})
+
+test('a recorder that is killed while it holds a message has it on the tape, and attaching says that it is gone', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await user.held()
+  session.child.kill('SIGKILL')
+  await user.client.closed
+  expect(frames(session.tape, 'side', 'dir')).toEqual([{ side: 'client', dir: 'c2s' }])
+  const { ControlClient } = await import('../../src/control/control-client.ts')
+  const again = ControlClient.open({ tape: session.tape, name: 'late', onEvent: () => {} })
+  await expect(again).rejects.toMatchObject({ code: 'CONTROL_NOT_FOUND' })
+})
+
+test('an invalid filter is rejected before the server is started', async () => {
+  const session = start('methd:x')
+  expect(await session.exited).toMatchObject({ code: 2 })
+  expect(session.stderr()).toContain('did you mean method?')
+})
