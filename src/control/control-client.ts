@@ -45,9 +45,9 @@ export class ControlClient {
   ) {
     this.#socket = socket
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()))
-    void this.closed.then(() => {
-      for (const reply of this.#replies.values())
-        reply({ ok: false, error: { code: 'CONTROL_NOT_FOUND', message: 'the connection was closed' } })
+    socket.once('close', () => {
+      const error = { code: 'CONTROL_NOT_FOUND', message: 'the connection was closed' }
+      for (const reply of this.#replies.values()) reply({ ok: false, error })
     })
     const lines = new LineSplitter()
     socket.on('error', () => {}) // the close follows

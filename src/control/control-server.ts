@@ -179,8 +179,9 @@ export class ControlSessions {
   /** Returns `undefined` for a client that does not know the token, or speaks another version. */
   #attachingClient(request: unknown, send: ControlPeer['send']): ControlPeer | undefined {
     const { command, token, version, name, watch }: JsonObject = isObject(request) ? request : {}
-    const refuse = (message: string): undefined =>
-      void send({ event: 'refused', version: CONTROL_VERSION, message })
+    const refuse = (message: string): undefined => {
+      send({ event: 'refused', version: CONTROL_VERSION, message })
+    }
     if (command !== 'attach') return refuse('the first command must be attach')
     if (version !== CONTROL_VERSION) return refuse(`this is version ${CONTROL_VERSION} of the protocol`)
     if (!this.isToken(token)) return refuse('the token is wrong')

@@ -132,24 +132,23 @@ test.each([
   expect(held).toHaveLength(1)
 })
 
-test.each(['forward', 'error'])(
-  'at the limit a held message goes the way of --on-limit %s',
-  async (onLimit) => {
-    const session = start('tool:search', '--hold-limit', '300ms', '--on-limit', onLimit)
-    await attach(session.tape)
-    send(session, call(1, 'search'))
-    const answer = await session.line('"id":1')
-    if (onLimit === 'error') expect(answer).toMatch(/"code":-39408,"message":"reelay: the message was held/)
-    else expect(answer).toContain('"result"')
-    await end(session)
-    const [decision] = linesOf(session.tape).filter((frame) => frame['event'] === 'intercept')
-    expect(decision).toMatchObject({
-      action: onLimit,
-      by: 'recorder',
-      why: expect.stringContaining('nobody decided'),
-    })
-  },
-)
+test.each([
+  ['forward', '"result"'],
+  ['error', '"code":-39408,"message":"reelay: the message was held'],
+])('at the limit a held message goes the way of --on-limit %s', async (onLimit, expected) => {
+  const session = start('tool:search', '--hold-limit', '300ms', '--on-limit', onLimit)
+  await attach(session.tape)
+  send(session, call(1, 'search'))
+  const answer = await session.line('"id":1')
+  expect(answer).toContain(expected)
+  await end(session)
+  const [decision] = linesOf(session.tape).filter((frame) => frame['event'] === 'intercept')
+  expect(decision).toMatchObject({
+    action: onLimit,
+    by: 'recorder',
+    why: expect.stringContaining('nobody decided'),
+  })
+})
 
 test('a client that gave a progress token is sent growing progress while its call is held', async () => {
   const session = start('tool:search', '--hold-limit', '2s')
@@ -255,7 +254,7 @@ test('with a filter that matches nothing the same bytes go through, and the tape
     linesOf(tape)
       .slice(1)
       .filter((frame) => frame['dir'] !== undefined)
-      .map(({ n: _, t: __, ...frame }) => JSON.stringify(frame))
+      .map((frame) => JSON.stringify({ ...frame, n: 0, t: 0 }))
       .toSorted(),
   )
   expect(intercepted).toEqual(plain)

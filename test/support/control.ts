@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import { ControlClient } from '../../src/control/control-client.ts'
 import type { JsonObject } from '../../src/json/parse.ts'
@@ -25,20 +26,18 @@ export interface HeldView {
 /** Attaches to the recorder of a tape, as soon as it listens. The recorder must have the same REELAY_HOME. */
 export async function attach(tape: string, options: { watch?: boolean } = {}): Promise<Controller> {
   const events: JsonObject[] = []
+  const onEvent = (event: JsonObject): void => void events.push(event)
   let client: ControlClient | undefined
-  while (client === undefined)
-    client = await ControlClient.open({
-      tape,
-      name: 'test',
-      ...options,
-      onEvent: (event) => void events.push(event),
-    }).catch(() => new Promise<undefined>((later) => void setTimeout(later, 20)))
+  while (client === undefined) {
+    client = await ControlClient.open({ tape, name: 'test', ...options, onEvent }).catch(() => undefined)
+    if (client === undefined) await sleep(20)
+  }
   const opened = client
   onTestFinished(() => opened.close())
   await until(() => events.length > 0)
   let taken = 0
+  const all = (): JsonObject[] => events.filter(({ event }) => event === 'held')
   const held = async (): Promise<HeldView> => {
-    const all = (): JsonObject[] => events.filter(({ event }) => event === 'held')
     await until(() => all().length > taken)
     return all()[taken++]?.['message'] as HeldView
   }
