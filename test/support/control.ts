@@ -13,7 +13,7 @@ export interface Controller {
   readonly command: (name: string, args?: JsonObject) => Promise<JsonObject>
 }
 
-export interface HeldView {
+interface HeldView {
   readonly key: string
   readonly dir: string
   readonly method: string

@@ -272,7 +272,7 @@ export interface RecordTapeArgs {
 }
 
 /** How messages are held. */
-export interface InterceptArgs {
+interface InterceptArgs {
   readonly filter: string
   readonly holdLimitMs: number
   readonly onLimit: 'forward' | 'error'

@@ -254,7 +254,7 @@ function deliverWaiting({ dir, text, route }: ObservedMessage, of: number | unde
   route.deliver(text)
 }
 
-export function senderOf(dir: Direction): LinkSide {
+function senderOf(dir: Direction): LinkSide {
   return dir === 'c2s' ? 'client' : 'server'
 }
 
