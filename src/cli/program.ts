@@ -120,6 +120,13 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./compare/explain.ts')).explainCommand,
     },
   ],
+  Load: [
+    {
+      name: 'load',
+      help: 'Play recorded sessions as many users at once and measure response times',
+      load: async () => (await import('./load.ts')).loadCommand,
+    },
+  ],
   'Share and import': [
     {
       name: 'redact',

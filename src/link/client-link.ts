@@ -17,6 +17,8 @@ export interface ClientLink {
 export interface LinkHandlers {
   /** One JSON text of the server, or what it sent instead. `of` is the id key of the request in whose response stream it arrived, if known. */
   readonly onText: (text: string, of?: string) => void
+  /** The first bytes of the response to a request have arrived. Only links over HTTP report this. */
+  readonly onResponding?: (idKey: string) => void
   /** A request will get no response. */
   readonly onLost: (idKey: string, why: string, refusal?: HttpRefusal) => void
   /** The server did not accept a message that expects no response. */

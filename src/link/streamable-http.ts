@@ -99,6 +99,7 @@ class StreamableHttpLink implements ClientLink {
       {
         onSent: post.onSent,
         onHead: (head) => {
+          if (post.key !== undefined) this.#handlers.onResponding?.(post.key)
           body = this.#readBody(head, post)
           if (head.status >= 300) location = findHeader(head.headers, 'location')
         },

@@ -1,7 +1,7 @@
 import type { ExchangeSummary } from './exchanges.ts'
 import { formatDuration, alignRows, columnTitle, type TableCell } from './table.ts'
 import { truncateText } from '../text.ts'
-import { Histogram } from '../replay/steps/run-totals.ts'
+import { Histogram } from '../histogram.ts'
 
 /** Counts and latencies of one kind of call. */
 export interface CallStats {

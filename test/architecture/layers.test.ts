@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path'
 import { expect, test } from 'vitest'
 
 // What each folder of src may import. Read it bottom-up: a folder imports only folders above it.
-const ROOT_FILES = ['errors', 'version', 'text', 'seeded-random']
+const ROOT_FILES = ['errors', 'version', 'text', 'seeded-random', 'histogram']
 const MEANING = [
   ...ROOT_FILES,
   'json',
@@ -16,7 +16,7 @@ const MEANING = [
   'faults',
   'filter',
 ]
-const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'report']
+const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'load', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
   protocol: ['json', 'text', 'errors'],
@@ -59,7 +59,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   share: ['serve', 'config', 'redact', 'store', 'tape', 'protocol', 'json', 'text', 'errors'],
   wrap: ['store', 'link', 'http', 'tape', 'protocol', 'json', 'text', 'version', 'errors'],
   compare: [...MEANING, 'config', 'store', 'link', 'http', 'replay'],
-  report: [...MEANING, 'store', 'replay', 'compare'],
+  load: [...MEANING, 'store', 'link', 'replay'],
+  report: [...MEANING, 'store', 'replay', 'compare', 'load'],
   auto: [...MEANING, 'record', 'serve', 'store'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],

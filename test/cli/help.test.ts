@@ -23,6 +23,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Serve:', 'serve match'],
       ['Replay:', 'replay verify learn noise'],
       ['Compare:', 'diff diff-batch explain'],
+      ['Load:', 'load'],
       ['Share and import:', 'redact share import'],
       ['Get started:', 'demo completion help'],
     ],

@@ -81,6 +81,8 @@ export interface SentRequest {
   readonly sentAt: number
   readonly end: CallEnd
   readonly endedAt: number | undefined
+  /** When the first bytes of the response arrived, if that was asked for. */
+  readonly firstByteAt?: number | undefined
   /** Messages that the server sent before its answer. */
   readonly asides: readonly InterimMessage[]
   /** Methods of requests that the server sent at another time than recorded. */
@@ -126,10 +128,10 @@ function shouldRetry(
  * Everything up to the wait for the session runs at once, so that messages of one session are sent in the order of the calls. A
  * message that has to wait for something else is overtaken by those behind it.
  */
-async function sendMessage(
+export async function sendMessage(
   planned: PlannedMessage,
   run: SendContext,
-  edit: PendingEdit | undefined,
+  edit?: PendingEdit,
 ): Promise<SentMessage> {
   const { fate } = planned
   if (fate.kind !== 'send') return unsent(planned, fate.kind === 'skip' ? 'skipped' : 'held', fate.why)
@@ -301,7 +303,7 @@ async function sendRequest(
   const isOpen = ended.kind === 'timeout' && isNeverAnswered(planned)
   const end = isOpen ? OPEN : withAnswerRules(planned, ended, run)
   if (call.isOver) run.cancellations.finish(planned)
-  const { id, text, sentAt, endedAt, asides } = call
+  const { id, text, sentAt, endedAt, firstByteAt, asides } = call
   if (end.kind === 'answered') {
     run.rounds?.learn(planned.turn, end.text)
     run.values.learn(
@@ -311,7 +313,20 @@ async function sendRequest(
   }
   const isQuiet = asides.length === 0 && !planned.turn.steps.some(isServerRequest)
   const moved = isQuiet ? NO_METHODS : await movedRequests(planned, asides, session.notifications)
-  return { kind: 'requested', planned, message, id, text, sentAt, end, endedAt, asides, moved, retries }
+  return {
+    kind: 'requested',
+    planned,
+    message,
+    id,
+    text,
+    sentAt,
+    end,
+    endedAt,
+    firstByteAt,
+    asides,
+    moved,
+    retries,
+  }
 }
 
 const OPEN: CallEnd = { kind: 'open' }

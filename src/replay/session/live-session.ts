@@ -29,6 +29,8 @@ export interface LiveSessionOptions {
   /** Called with a note about a message that is invalid or answers no open request. */
   readonly onNote: (note: string) => void
   readonly now: () => number
+  /** True if the calls note when the first bytes of their responses arrive, on links that report it. */
+  readonly timesFirstByte?: boolean | undefined
 }
 
 /** A session with the live server. Matches answers with requests, and unsolicited messages with the calls they belong to. */
@@ -76,6 +78,7 @@ export class LiveSession {
       onLost: (key, why) => this.#lose(idFromKey(key), why),
       onEnd: (why) => this.#endAll({ kind: 'lost', why }),
       signal: this.#closing.signal,
+      ...(this.#options.timesFirstByte === true && { onResponding: (key) => this.#noteFirstByte(key) }),
     })
     this.#link = link
     if (this.#closing.signal.aborted) await link.close()
@@ -135,6 +138,11 @@ export class LiveSession {
     this.#closing.abort()
     this.#deadlines.close()
     await this.#link?.close(how)
+  }
+
+  #noteFirstByte(key: string): void {
+    const call = this.#open.get(idFromKey(key))
+    if (call !== undefined) call.firstByteAt ??= this.#options.now()
   }
 
   #receive(text: string): void {
@@ -343,6 +351,7 @@ export class LiveCall {
   #asides: InterimMessage[] | undefined
   #onMessage: (() => void) | undefined
   endedAt: number | undefined
+  firstByteAt: number | undefined
   /** How the call ended; never rejects. */
   readonly ended: Promise<CallEnd>
   #end: CallEnd | undefined

@@ -28,6 +28,7 @@ interface PeerOptions {
   /** A session that is still being opened is given up when the run is stopped. */
   readonly controller: Pick<ReplayController, 'stopped'>
   readonly now: () => number
+  readonly timesFirstByte?: boolean
 }
 
 /**
@@ -139,11 +140,12 @@ export class Peer {
   }
 
   async #openSession(link: string): Promise<LiveSession> {
-    const { open, startTimeout, now, controller } = this.#options
+    const { open, startTimeout, now, controller, timesFirstByte } = this.#options
     const session = new LiveSession({
       open,
       startTimeout,
       now,
+      timesFirstByte,
       onRequest: (request) => this.#reply(request),
       onNote: (note) => this.notes.push(note),
     })

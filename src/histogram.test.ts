@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Histogram } from './run-totals.ts'
+import { Histogram } from './histogram.ts'
 
 test('every percentile lies within two percent of the exact one, and none beyond the longest', () => {
   const durations = fc.array(fc.double({ min: 0.001, max: 1e6, noNaN: true }), {

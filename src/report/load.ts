@@ -1,0 +1,216 @@
+import type { LoadInterval, LoadResult } from '../load/load.ts'
+import type { CallStatistics } from '../load/measurements.ts'
+import type { ObjectiveResult } from '../load/objectives.ts'
+import type { Histogram } from '../histogram.ts'
+import { truncateText } from '../text.ts'
+import { alignRows, columnTitle, formatDuration, type TableCell } from './table.ts'
+
+/** A load run with everything that its reports show. */
+export interface LoadReport {
+  readonly tapes: readonly string[]
+  readonly target: string
+  readonly model: 'open' | 'closed'
+  /** As the user asked for it, such as `20 users` or `50 sessions/s`. */
+  readonly level: string
+  readonly started: string
+  readonly result: LoadResult
+  readonly objectives: readonly ObjectiveResult[]
+}
+
+/** A table of tools and methods, then what the figures mean. */
+export function loadAsText(report: LoadReport): string {
+  const { result, objectives } = report
+  const { totals } = result
+  const rows = [...totals.byLabel].toSorted(([, a], [, b]) => b.calls - a.calls)
+  const all: readonly [string, CallStatistics] = ['all', totals.all()]
+  const lines = [
+    ...alignRows([TITLES, ...(rows.length > 1 ? [all, ...rows] : rows).map(statisticsRow)]),
+    '',
+    sessionsLine(report),
+    ...outcomeLines(rows),
+    ...firstLines(totals.all()),
+    EXPECTED_FROM[result.expectedFrom],
+    ...generatorLines(report),
+    ...[...result.heldBack].map(
+      ([tool, calls]) =>
+        `${calls} ${calls === 1 ? 'call' : 'calls'} of ${tool} not sent because it may write. To send: --allow ${tool}`,
+    ),
+    ...result.failures.map((why) => `a session could not be opened: ${why}`),
+    ...objectives.map(objectiveLine),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+const TITLES: readonly TableCell[] = [
+  columnTitle('call'),
+  ...['calls', 'failed', 'service p50', 'p99', 'response p50', 'p95', 'p99', 'p99.9', 'max'].map((title) =>
+    columnTitle(title, 'right'),
+  ),
+]
+
+function statisticsRow([label, statistics]: readonly [string, CallStatistics]): readonly TableCell[] {
+  const { service, response, calls, failed } = statistics
+  const times = [
+    service.percentile(0.5),
+    service.percentile(0.99),
+    ...[0.5, 0.95, 0.99, 0.999].map((share) => response.percentile(share)),
+    response.max,
+  ]
+  return [
+    { text: truncateText(label, 32) },
+    { text: String(calls), align: 'right' },
+    { text: String(failed), align: 'right', ...(failed > 0 && { style: 'red' as const }) },
+    ...times.map((ms): TableCell => ({ text: formatDuration(ms), align: 'right' })),
+  ]
+}
+
+function sessionsLine({ result, model, level }: LoadReport): string {
+  const { totals, duration, wasStopped } = result
+  const seconds = duration / 1000
+  const { sessionsStarted, sessionsDone, sessionsCut, sessionsFailed } = totals
+  const rate = (count: number): string => `${(count / seconds).toFixed(1)}/s`
+  const parts = [
+    `${sessionsDone} of ${sessionsStarted} sessions done (${rate(sessionsDone)})`,
+    `${totals.all().calls} calls (${rate(totals.all().calls)})`,
+    ...(sessionsCut > 0 ? [`${sessionsCut} sessions cut off at the end`] : []),
+    ...(sessionsFailed > 0 ? [`${sessionsFailed} sessions could not be opened`] : []),
+  ]
+  const stopped = wasStopped ? ', stopped early' : ''
+  return `${model} model, ${level}, ${formatDuration(duration)}${stopped}: ${parts.join(', ')}`
+}
+
+/** Failures by class. */
+function outcomeLines(rows: readonly (readonly [string, CallStatistics])[]): readonly string[] {
+  return rows.flatMap(([label, { outcomes }]) => {
+    const failures = [...outcomes].filter(([outcome]) => outcome !== 'ok')
+    return failures.length === 0
+      ? []
+      : [`failed ${label}: ${failures.map(([outcome, count]) => `${outcome} ×${count}`).join(', ')}`]
+  })
+}
+
+/** Times to the first byte and the first progress, where there were any. */
+function firstLines({ firstByte, firstProgress }: CallStatistics): readonly string[] {
+  return [
+    ...percentileLine('the first byte', firstByte),
+    ...percentileLine('the first progress', firstProgress),
+  ]
+}
+
+function percentileLine(name: string, histogram: Histogram): readonly string[] {
+  if (histogram.count === 0) return []
+  const [middle, high] = [histogram.percentile(0.5), histogram.percentile(0.99)]
+  return [`time to ${name}: p50 ${formatDuration(middle)}, p99 ${formatDuration(high)}`]
+}
+
+const EXPECTED_FROM = {
+  calibration:
+    'response times count from when a user on schedule would have sent the call (expected times: calibration)',
+  recording:
+    'response times count from when a user on schedule would have sent the call (expected times: recording)',
+}
+
+const BUSY_LIMIT = 0.9
+const LAG_LIMIT_MS = 5
+
+function generatorLines({ result }: LoadReport): readonly string[] {
+  const { generator, totals } = result
+  const lag = totals.all().lag.percentile(0.99)
+  const line = `generator: busy ${Math.round(generator.busy * 100)} %, sent late by p99 ${formatDuration(lag)}`
+  return [
+    line,
+    ...(isGeneratorLimit(result)
+      ? ['WARNING: the generator was the limit, not the server: use fewer users, or more --threads']
+      : []),
+    ...(generator.waited > 0
+      ? [
+          `${generator.waited} sessions had to wait for a free process: raise --max-processes, or lower the load`,
+        ]
+      : []),
+  ]
+}
+
+/** Returns true if Reelay was too busy to send requests on time. */
+function isGeneratorLimit({ generator, totals }: LoadResult): boolean {
+  return generator.busy > BUSY_LIMIT || totals.all().lag.percentile(0.99) > LAG_LIMIT_MS
+}
+
+function objectiveLine({ objective, actual, unit, isMet }: ObjectiveResult): string {
+  const shown = unit === 'ms' ? formatDuration(actual) : `${actual.toFixed(unit === '%' ? 3 : 1)} ${unit}`
+  return `${isMet ? 'met   ' : 'MISSED'} ${objective}: ${shown}`
+}
+
+export function loadAsJson({ result, ...facts }: LoadReport): string {
+  const { totals, expected, heldBack, ...run } = result
+  const document = {
+    ...facts,
+    ...run,
+    isGeneratorLimit: isGeneratorLimit(result),
+    expected: Object.fromEntries(expected),
+    heldBack: Object.fromEntries(heldBack),
+    sessions: {
+      started: totals.sessionsStarted,
+      done: totals.sessionsDone,
+      cut: totals.sessionsCut,
+      failed: totals.sessionsFailed,
+    },
+    all: statisticsAsJson(totals.all()),
+    calls: Object.fromEntries([...totals.byLabel].map(([label, each]) => [label, statisticsAsJson(each)])),
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+function statisticsAsJson(statistics: CallStatistics): object {
+  const { calls, failed, outcomes, service, response, lag, firstByte, firstProgress } = statistics
+  const histograms = { service, response, lag, firstByte, firstProgress }
+  return {
+    calls,
+    failed,
+    outcomes: Object.fromEntries(outcomes),
+    ...Object.fromEntries(
+      Object.entries(histograms).flatMap(([name, histogram]) =>
+        histogram.count === 0 ? [] : [[name, histogramAsJson(histogram)]],
+      ),
+    ),
+  }
+}
+
+function histogramAsJson(histogram: Histogram): object {
+  const { count, mean, max } = histogram
+  const shares = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, 'p99.9': 0.999 }
+  const percentiles = Object.entries(shares).map(([name, share]) => [name, histogram.percentile(share)])
+  return { count, mean, ...Object.fromEntries(percentiles), max }
+}
+
+const CSV_TITLES =
+  'seconds,level,open,sessions_started,sessions_done,calls,failed,service_p50_ms,service_p99_ms,response_p50_ms,response_p99_ms,response_max_ms,lag_p99_ms'
+
+/** One line for each second. */
+export class LoadIntervalTable {
+  readonly #rows: string[] = []
+
+  add({ at, level, open, totals }: LoadInterval): void {
+    const all = totals.all()
+    const { service, response, lag } = all
+    const numbers = [
+      at / 1000,
+      level,
+      open,
+      totals.sessionsStarted,
+      totals.sessionsDone,
+      all.calls,
+      all.failed,
+      service.percentile(0.5),
+      service.percentile(0.99),
+      response.percentile(0.5),
+      response.percentile(0.99),
+      response.max,
+      lag.percentile(0.99),
+    ]
+    this.#rows.push(numbers.map((number) => Number(number.toFixed(3))).join(','))
+  }
+
+  asCsv(): string {
+    return [CSV_TITLES, ...this.#rows, ''].join('\n')
+  }
+}
