@@ -82,6 +82,7 @@ test('every command that the README names has its own help', async () => {
     'diff',
     'diff-batch',
     'explain',
+    'load',
     'redact',
     'share',
     'import',
