@@ -16,6 +16,7 @@ const PACKAGES = {
   '@ai-sdk/mcp': '2.0.96',
   '@langchain/mcp-adapters': '1.1.4',
   '@langchain/core': '1.2.13',
+  '@langchain/langgraph': '1.4.12', // newer ones need a newer core
   '@mastra/mcp': '2.0.0',
   '@mastra/core': '1.71.0',
   '@openai/agents': '0.20.0',
@@ -37,42 +38,52 @@ const frameworkNode = join(js, 'node_modules', NODE.name, 'bin', isWindows ? 'no
 const framework = (name) => [frameworkNode, join(js, 'drivers', `${name}.mjs`)]
 const script = (name, file) => [python(name), join(drivers, file)]
 
-const LEGACY = ['legacy']
-const BOTH = ['legacy', 'modern']
+const EVERY = ['stdio', 'http']
 
-/** Clients that take a whole order, and do it in one session. */
+/**
+ * Clients that take a whole order, and do it in one session. `modern` are the transports over which a client speaks 2026-07-28. A
+ * client that `negotiates` uses the newest revision of the server, and cannot be told otherwise.
+ */
 export const DRIVERS = {
-  'python 1': { title: 'Python SDK 1.30.0', command: script('python1', 'python_sdk.py'), eras: LEGACY },
-  'python 2': { title: 'Python SDK 2.3.0', command: script('python2', 'python_sdk.py'), eras: BOTH },
-  fastmcp: { title: 'FastMCP 4.1.2', command: script('fastmcp', 'fastmcp_client.py'), eras: BOTH },
+  'python 1': { title: 'Python SDK 1.30.0', command: script('python1', 'python_sdk.py') },
+  'python 2': { title: 'Python SDK 2.3.0', command: script('python2', 'python_sdk.py'), modern: EVERY },
+  fastmcp: { title: 'FastMCP 4.1.2', command: script('fastmcp', 'fastmcp_client.py'), modern: EVERY },
   'agents py': {
     title: 'OpenAI Agents for Python 0.24.0',
     command: script('agents', 'openai_agents.py'),
-    eras: LEGACY,
+    modern: EVERY,
+    negotiates: true,
   },
-  go: { title: `Go SDK ${GO_SDK.slice(1)}`, command: [go('client')], eras: LEGACY },
+  go: {
+    title: `Go SDK ${GO_SDK.slice(1)}`,
+    command: [go('client')],
+    modern: EVERY,
+    negotiates: true,
+    usesNoProxy: true, // a Go program never uses a proxy for localhost
+  },
   'ai sdk': {
     title: `AI SDK ${PACKAGES['@ai-sdk/mcp']}`,
     command: framework('ai-sdk'),
-    eras: BOTH,
+    modern: ['http'],
+    negotiates: true,
     isNode: true,
   },
   langchain: {
     title: `LangChain ${PACKAGES['@langchain/mcp-adapters']}`,
     command: framework('langchain'),
-    eras: LEGACY,
     isNode: true,
   },
   mastra: {
     title: `Mastra ${PACKAGES['@mastra/mcp']}`,
     command: framework('mastra'),
-    eras: LEGACY,
+    modern: EVERY,
+    negotiates: true,
+    lacks: 'sse',
     isNode: true,
   },
   'agents js': {
     title: `OpenAI Agents ${PACKAGES['@openai/agents']}`,
     command: framework('openai-agents'),
-    eras: LEGACY,
     isNode: true,
   },
 }
@@ -101,7 +112,15 @@ function installPackages() {
     const wanted = Object.entries(PACKAGES).map(([name, version]) => `${name}@${version}`)
     console.log(`installing ${wanted.join(', ')}`)
     mkdirSync(js, { recursive: true })
-    const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+    // All peers that are needed are in the list. npm takes minutes to find others by itself.
+    const quiet = [
+      '--no-save',
+      '--no-package-lock',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--legacy-peer-deps',
+    ]
     need(isWindows ? 'npm.cmd' : 'npm', ['install', '--prefix', js, ...quiet, ...wanted], js)
   }
   // A module finds its packages by its place.

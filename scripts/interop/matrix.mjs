@@ -1,5 +1,5 @@
 // Tapes between clients: each is recorded with one client and served to all others, in both eras and over three transports. And
-// programs of four frameworks under `reelay run`, replayed while their server is down.
+// programs of nine SDKs and frameworks under `reelay run`, replayed while their server is down.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -30,36 +30,37 @@ const SERVERS = {
   ),
 }
 
-const MODERN = [
-  { server: 'python 2', transport: 'http', recorder: 'python 2', era: 'modern' },
-  { server: 'python 2', transport: 'stdio', recorder: 'fastmcp', era: 'modern' },
-  { server: 'fastmcp', transport: 'http', recorder: 'ai sdk', era: 'modern' },
+/**
+ * The tapes to make: with each server and transport, and with each client at least once. A server of both eras is recorded by a
+ * client that does not negotiate, so that the tape is of the era.
+ */
+const TAPES = [
+  ...tapesOf('everything', 'legacy', { stdio: 'python 1', http: 'mastra', sse: 'fastmcp' }),
+  ...tapesOf('python 1', 'legacy', { stdio: 'agents py', http: 'go', sse: 'ai sdk' }),
+  ...tapesOf('python 2', 'legacy', { stdio: 'langchain', http: 'agents js', sse: 'python 1' }),
+  ...tapesOf('fastmcp', 'legacy', { stdio: 'python 2', http: 'langchain', sse: 'agents js' }),
+  ...tapesOf('go', 'legacy', { stdio: 'fastmcp', http: 'python 1', sse: 'python 2' }),
+  ...tapesOf('python 2', 'modern', { stdio: 'fastmcp', http: 'python 2' }),
+  ...tapesOf('fastmcp', 'modern', { stdio: 'mastra', http: 'ai sdk' }),
+  ...tapesOf('go', 'modern', { stdio: 'agents py', http: 'go' }),
 ]
 
-/** One tape for each server and transport. The recorders take turns. */
-function tapesToMake() {
-  const recorders = Object.keys(DRIVERS)
-  const legacy = Object.keys(SERVERS).flatMap((server) =>
-    TRANSPORTS.map((transport) => ({ server, transport })),
-  )
-  return [
-    ...legacy.map((row, at) => ({ ...row, recorder: recorders[at % recorders.length], era: 'legacy' })),
-    ...MODERN,
-  ]
+function tapesOf(server, era, recorders) {
+  return Object.entries(recorders).map(([transport, recorder]) => ({ server, transport, recorder, era }))
 }
 
 /** Returns the rows of the table, each with the outcome for every client. */
 export async function runMatrix(folder, isWanted = () => true) {
   mkdirSync(folder, { recursive: true })
   const rows = []
-  for (const [at, row] of tapesToMake().entries()) {
+  for (const [at, row] of TAPES.entries()) {
     if (!isWanted(`${row.server} ${row.transport} ${row.era}`)) continue
     const made = await tried(() => recordTape(row, join(folder, `tape-${at + 1}.tape.jsonl`)))
     const clients = [...Object.keys(DRIVERS), ...Object.keys(CLIENTS)]
     const served = await Promise.all(
       clients.map(async (client, place) => {
-        if (!speaks(client, row.era)) return []
-        const transports = row.era === 'modern' ? ['http', 'stdio'] : TRANSPORTS
+        const transports = transportsOf(client, row.era)
+        if (transports.length === 0) return []
         const transport = transports[(at + place) % transports.length]
         const answers = made.error ? made : await tried(() => serveTape(row, made, client, transport))
         const isSame = isDeepStrictEqual(answers, made.answers)
@@ -70,7 +71,7 @@ export async function runMatrix(folder, isWanted = () => true) {
     )
     const cells = Object.fromEntries(served.flat())
     rows.push({ ...row, cells })
-    keepResult(`${at} ${row.server} ${row.transport} ${row.era}`, { kind: 'row', at, ...row, cells })
+    keepResult(`${row.server} ${row.transport} ${row.era}`, { kind: 'row', ...row, cells })
     console.log(
       `${titleOf(row)}: ${Object.entries(cells)
         .map((cell) => cell.join(' '))
@@ -83,9 +84,9 @@ export async function runMatrix(folder, isWanted = () => true) {
 /** Returns one outcome for each framework and transport: recorded by `reelay run`, and replayed without the server. */
 export async function runFrameworks(isWanted = () => true) {
   const outcomes = []
-  for (const name of Object.keys(DRIVERS).filter((each) => DRIVERS[each].isNode))
+  for (const name of Object.keys(DRIVERS))
     for (const transport of TRANSPORTS) {
-      if (!isWanted(`run ${name} ${transport}`)) continue
+      if (!isWanted(`run ${name} ${transport}`) || whyNotRun(name, transport) !== undefined) continue
       const tape = `run-${name.replace(' ', '-')}-${transport}`
       const outcome = await tried(() => recordAndReplay(name, transport, tape))
       outcomes.push({ name, transport, isSame: outcome.isSame === true })
@@ -96,10 +97,20 @@ export async function runFrameworks(isWanted = () => true) {
   return outcomes
 }
 
+/** Why a program cannot be recorded over a transport, for the table. */
+function whyNotRun(name, transport) {
+  const { lacks, usesNoProxy = false } = DRIVERS[name]
+  if (lacks === transport) return 'not supported by it'
+  return usesNoProxy && transport !== 'stdio' ? 'not seen on localhost' : undefined
+}
+
 async function recordAndReplay(name, transport, tape) {
   const { tasks } = SERVERS.everything
-  const { target, stop } = await open('everything', transport)
-  const order = [...DRIVERS[name].command, JSON.stringify({ ...target, transport, env: safeEnv(), tasks })]
+  const { target, stop } = await open('everything', transport, byName)
+  // The PATH of the program is the one that `reelay run` sets.
+  const { PATH: _, ...env } = safeEnv()
+  const given = { ...target, transport, era: 'legacy', env, tasks }
+  const order = [...DRIVERS[name].command, JSON.stringify(given)]
   const under = (way) => printed([process.execPath, main, 'run', way, tape, '--', ...order])
   let live
   try {
@@ -109,6 +120,11 @@ async function recordAndReplay(name, transport, tape) {
   }
   const played = await under('--replay')
   return { isSame: isDeepStrictEqual(live, played), live, played }
+}
+
+/** A server that is started by a name is found on the PATH. */
+function byName([, ...args]) {
+  return ['node', ...args]
 }
 
 async function recordTape({ server, transport, recorder, era }, tape) {
@@ -173,10 +189,10 @@ function textOf({ content = [], result }) {
   return content.length === 0 ? result : text.join('')
 }
 
-function speaks(client, era) {
-  return (
-    era === 'legacy' || (DRIVERS[client]?.eras ?? (client === 'inspector' ? ['modern'] : [])).includes(era)
-  )
+/** The transports over which a client speaks an era. */
+function transportsOf(client, era) {
+  const { modern = client === 'inspector' ? ['http', 'stdio'] : [], lacks } = DRIVERS[client] ?? {}
+  return era === 'modern' ? modern : TRANSPORTS.filter((transport) => transport !== lacks)
 }
 
 function safeEnv() {
@@ -225,7 +241,9 @@ export function writeTables() {
   const results = readdirSync(resultFolder).map((name) =>
     JSON.parse(readFileSync(join(resultFolder, name), 'utf8')),
   )
-  const rows = results.filter(({ kind }) => kind === 'row').toSorted((a, b) => a.at - b.at)
+  const rows = TAPES.flatMap((row) =>
+    results.filter(({ kind, cells: _, ...kept }) => kind === 'row' && isDeepStrictEqual(kept, row)),
+  )
   const outcomes = results.filter(({ kind }) => kind === 'run')
   const page = join(root, 'docs', 'explanation', 'interop.md')
   const text = readFileSync(page, 'utf8')
@@ -246,16 +264,15 @@ function tables(rows, outcomes) {
       ...clients.map((client) => cells[client] ?? ''),
     ]),
   )
-  const names = [...new Set(outcomes.map(({ name }) => name))]
+  const names = Object.keys(DRIVERS).filter((name) => outcomes.some((one) => one.name === name))
   const run = table(
     ['`reelay run`', ...TRANSPORTS],
     names.map((name) => [
       DRIVERS[name].title,
-      ...TRANSPORTS.map((transport) =>
-        outcomes.some((one) => one.name === name && one.transport === transport && one.isSame)
-          ? 'same'
-          : 'FAILED',
-      ),
+      ...TRANSPORTS.map((transport) => {
+        const one = outcomes.find((each) => each.name === name && each.transport === transport)
+        return whyNotRun(name, transport) ?? (one?.isSame ? 'same' : 'FAILED')
+      }),
     ]),
   )
   return `${matrix}\n\n${run}`

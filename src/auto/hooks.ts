@@ -2,6 +2,7 @@ import childProcess from 'node:child_process'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import { parseJson, isObject } from '../json/parse.ts'
+import { mcpRequestKind } from '../protocol/headers.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import type { AnyFetch } from '../record/in-process/record-fetch.ts'
@@ -112,31 +113,15 @@ export function hookFetch({ onFetch, onUnseen }: ServerHooks): void {
   Object.assign(globalThis, { fetch })
 }
 
-/**
- * Recognizes a fetch to an MCP server: it has the form of a Streamable HTTP request, or the form of an HTTP+SSE request and
- * either a header of MCP or an SDK as its caller. Everything else is `other`.
- */
+/** Recognizes a fetch to an MCP server. */
 export function classifyFetch(
   init: RequestInit | undefined,
   isFromSdk: boolean,
-): 'streamable' | 'sse stream' | 'sse message' | 'other' {
+): ReturnType<typeof mcpRequestKind> {
   const headers = headersOf(init)
-  const accepted = headers?.get('accept') ?? ''
-  const acceptsStream = accepted.includes('text/event-stream')
-  const isMcp = ['mcp-session-id', 'mcp-protocol-version'].some((name) => headers?.has(name) === true)
-  switch (init?.method ?? 'GET') {
-    case 'POST':
-      if (!isJsonRpc(init?.body)) return 'other'
-      if (acceptsStream && accepted.includes('application/json')) return 'streamable'
-      return isFromSdk || isMcp ? 'sse message' : 'other'
-    case 'GET':
-      if (!acceptsStream) return 'other'
-      return isMcp ? 'streamable' : isFromSdk ? 'sse stream' : 'other'
-    case 'DELETE':
-      return isMcp ? 'streamable' : 'other'
-    default:
-      return 'other'
-  }
+  const { method = 'GET', body } = init ?? {}
+  const header = (name: string): string | undefined => headers?.get(name) ?? undefined
+  return mcpRequestKind({ method, header, body: typeof body === 'string' ? body : undefined }, isFromSdk)
 }
 
 function headersOf(init: RequestInit | undefined): Headers | undefined {
@@ -145,12 +130,6 @@ function headersOf(init: RequestInit | undefined): Headers | undefined {
   } catch {
     return undefined // `fetch` will report what is wrong with them
   }
-}
-
-function isJsonRpc(body: unknown): boolean {
-  const value = typeof body === 'string' ? parseJson(body) : undefined
-  const [first] = Array.isArray(value) ? (value as unknown[]) : [value]
-  return isObject(first) && first['jsonrpc'] === '2.0'
 }
 
 /**

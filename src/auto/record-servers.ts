@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type { ServerHooks } from './hooks.ts'
 import { ServerNames } from './server-lookup.ts'
-import { SWITCH_VARIABLES } from './switches.ts'
+import { RECORDED_VARIABLE, SHIMS_VARIABLE, SWITCH_VARIABLES } from './switches.ts'
 import { serverNameFromUrl, serverName, stdioServer, labelsFromEnv } from '../record/tape-header.ts'
 import { recordFetch } from '../record/in-process/record-fetch.ts'
 import { Recording } from '../record/recording.ts'
@@ -41,9 +41,9 @@ export function recordServers({ tape, isMeant, vault }: RecordSwitches): ServerH
 /** A server may be a client of other servers. Those belong to it, not to this program, and are not recorded. */
 function withoutSwitches(env: NodeJS.ProcessEnv | undefined): NodeJS.ProcessEnv | undefined {
   if (env === undefined) return undefined
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !SWITCH_VARIABLES.some((each) => each === name)),
-  )
+  const kept = Object.entries(env).filter(([name]) => !SWITCH_VARIABLES.some((each) => each === name))
+  const hasShims = process.env[SHIMS_VARIABLE] !== undefined
+  return { ...Object.fromEntries(kept), ...(hasShims && { [RECORDED_VARIABLE]: '1' }) }
 }
 
 /** Called when the process exits, so everything must happen synchronously. */

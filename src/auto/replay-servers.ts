@@ -32,32 +32,22 @@ import type { ServeOptions } from '../serve/serve-options.ts'
 import { serveStdio } from '../serve/serve-stdio.ts'
 import { resolveTape } from '../store/home.ts'
 import type { ServerFilter } from '../tape/server-filter.ts'
-import { quoteShellWord, quoteTapeArgument } from '../text.ts'
+import { escapeControlChars, quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 /** Plays every server of this process from the tape. No process is started, and no socket is opened. */
 export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: ServerFilter }): ServerHooks {
   if (!existsSync(resolveTape(name))) throw tapeNotFound(name)
   const tapes = new TapeSet(name)
   const names = new ServerNames()
-  const starts = new Map<string, number>()
   const account = new ReplayAccount(process.env[REPORT_VARIABLE])
+  const played = new PlayedServers({ tapes, name, names, account })
   process.once('exit', () => account.close())
   return {
     onUnseen: (server) => account.addLive(server),
     onStart: ({ command, options }) => {
       const server = names.nameOf(command, serverName(command))
       if (!isMeant(server)) return undefined
-      const conn = (starts.get(server) ?? 0) + 1
-      starts.set(server, conn)
-      const prepare: RecordedProcessOptions['prepare'] = async () => {
-        const part = nthConnection(await tapes.findServer(queryForCommand(command)), conn)
-        return async (streams) => {
-          let report: (() => void) | undefined
-          const onStart = (drift: () => Drift): void => void (report = account.add(part, drift))
-          await serveStdio({ ...serveOptions(part, name), ...streams, onStart, commandFor: NO_COMMAND })
-          report?.()
-        }
-      }
+      const prepare = played.start(command)
       const hasStderr = Array.isArray(options.stdio) && options.stdio[2] !== 'inherit'
       return new RecordedProcess({ command, hasStderr, prepare, signal: options.signal }).asChild()
     },
@@ -67,7 +57,7 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
       return serveFetch(endpoint, async () => {
         const part = await tapes.findServer(queryForUrl(endpoint))
         const recording = createServedRecording({
-          options: serveOptions(part, name),
+          options: serveOptions(part, { name }),
           newId: randomUUID,
           commandFor: NO_COMMAND,
         })
@@ -79,8 +69,55 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
   }
 }
 
-function serveOptions({ tape, server }: ServerOnTape, name: string): ServeOptions & ServerOnTape {
-  return { tape, name, server, onMiss: printMiss, recordCommand: () => runRecordCommand(name) }
+interface PlayedServersOptions {
+  readonly tapes: TapeSet
+  /** The name of the tape, for reports. */
+  readonly name: string
+  readonly names: ServerNames
+  readonly account: ReplayAccount
+  /** The command that records the program again; by default for the program of this process. */
+  readonly recordCommand?: string
+}
+
+/** Plays stdio servers. The nth start of a server gets the responses of its nth recorded start. */
+export class PlayedServers {
+  readonly #options: PlayedServersOptions
+  readonly #starts = new Map<string, number>()
+
+  constructor(options: PlayedServersOptions) {
+    this.#options = options
+  }
+
+  /** Counts the start of a server. Returns the function that finds it on the tape. */
+  start(command: readonly string[]): RecordedProcessOptions['prepare'] {
+    const { tapes, names, account } = this.#options
+    const server = names.nameOf(command, serverName(command))
+    const conn = (this.#starts.get(server) ?? 0) + 1
+    this.#starts.set(server, conn)
+    return async () => {
+      const part = nthConnection(await tapes.findServer(queryForCommand(command)), conn)
+      return async (streams) => {
+        let report: (() => void) | undefined
+        const onStart = (drift: () => Drift): void => void (report = account.add(part, drift))
+        const options = serveOptions(part, this.#options)
+        await serveStdio({ ...options, ...streams, onStart, commandFor: NO_COMMAND })
+        report?.()
+      }
+    }
+  }
+}
+
+export function serveOptions(
+  { tape, server }: ServerOnTape,
+  { name, recordCommand }: Pick<PlayedServersOptions, 'name' | 'recordCommand'>,
+): ServeOptions & ServerOnTape {
+  return {
+    tape,
+    name,
+    server,
+    onMiss: printMiss,
+    recordCommand: () => recordCommand ?? runRecordCommand(name),
+  }
 }
 
 function printMiss(miss: Miss): void {
@@ -88,7 +125,7 @@ function printMiss(miss: Miss): void {
 }
 
 /** A program takes no options that make matching less strict, so no miss suggests any. */
-const NO_COMMAND = (): undefined => undefined
+export const NO_COMMAND = (): undefined => undefined
 
 /** The command that records this program again. */
 function runRecordCommand(tape: string): string {
@@ -98,7 +135,7 @@ function runRecordCommand(tape: string): string {
 }
 
 /** What the servers of this process were played. `reelay run` reads it from a file when the program has ended. */
-class ReplayAccount {
+export class ReplayAccount {
   readonly #file: string | undefined
   readonly #open = new Set<() => void>()
 
@@ -125,6 +162,12 @@ class ReplayAccount {
     printToStderr(
       `reelay: ${server} is live, not played: Reelay does not recognise the MCP client that connects to it (docs/reference/run.md)`,
     )
+  }
+
+  /** Adds a request that got an error, because its server is not on the tape. */
+  addRefused(server: string, why: string): void {
+    appendReplayReport({ server, answered: 0, misses: 1, leftOver: 0 }, this.#file)
+    printToStderr(`reelay: a request to ${server} was refused: ${escapeControlChars(why)}`)
   }
 
   close(): void {

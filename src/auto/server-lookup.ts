@@ -14,6 +14,13 @@ export interface ServerOnTape {
   readonly server: string
 }
 
+/** A server as the header of a tape describes it. */
+interface ListedServer {
+  readonly server: string
+  readonly info: TapeServer
+  readonly hasRequests: boolean
+}
+
 /** A server that a program wants to talk to. */
 interface ServerQuery {
   /** Its name on a tape, unless another server has the same one. */
@@ -54,15 +61,32 @@ export class TapeSet {
     this.#name = name
   }
 
+  /** All servers of all tapes. */
+  async servers(): Promise<readonly ListedServer[]> {
+    const tapes = await Promise.all(this.#paths().map((path) => this.#load(path)))
+    return tapes.flatMap((tape) => {
+      const asked = new Set(tape.turns.map((turn) => turn.trigger && firstMessageOf(turn)?.server))
+      return Object.entries(tape.header.servers).map(([server, info]) => ({
+        server,
+        info,
+        hasRequests: asked.has(server),
+      }))
+    })
+  }
+
   async findServer(wanted: ServerQuery): Promise<ServerOnTape> {
     const names: string[] = []
-    for (const path of pathsOf(resolveTape(this.#name))) {
+    for (const path of this.#paths()) {
       const tape = await this.#load(path)
       const server = matchServer(tape, wanted)
       if (server !== undefined) return { tape, server }
       names.push(...Object.keys(tape.header.servers))
     }
     throw serverNotFound(this.#name, names, wanted)
+  }
+
+  #paths(): readonly string[] {
+    return pathsOf(resolveTape(this.#name))
   }
 
   #load(path: string): Promise<Tape> {

@@ -22,6 +22,11 @@ export const SWITCH_VARIABLES = [
   'REELAY_RECORD_VAULT',
 ] as const
 
+/** Set by `reelay run` if it records the servers that programs start by name. */
+export const SHIMS_VARIABLE = 'REELAY_RUN_SHIMS'
+/** Set for a server that its client, a Node program, records itself. */
+export const RECORDED_VARIABLE = 'REELAY_RUN_RECORDED'
+
 /** Reads the switches. An empty variable counts as unset. Contradictory switches are an error. */
 export function readSwitches(env: NodeJS.ProcessEnv): Switches {
   const [record, recordServer, replay, replayServer, vault] = SWITCH_VARIABLES.map(

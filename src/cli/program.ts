@@ -18,7 +18,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     },
     {
       name: 'run',
-      help: 'Run a Node program and record or replay the MCP servers that it uses',
+      help: 'Run a program and record or replay the MCP servers that it uses',
       load: async () => (await import('./run.ts')).runCommand,
     },
     {

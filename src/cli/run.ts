@@ -1,6 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
+import { playProxiedServers, recordProxiedServers, type ServerProxy } from '../auto/proxied-servers.ts'
+import { PlayedServers, ReplayAccount } from '../auto/replay-servers.ts'
+import { ServerNames, TapeSet } from '../auto/server-lookup.ts'
+import {
+  isRelay,
+  playStartedServers,
+  recordStartedServers,
+  relayServer,
+  type ServerShims,
+} from '../auto/server-shims.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { announceConfig } from './options/config-options.ts'
 import { option, usageError } from './options/option.ts'
@@ -13,19 +23,26 @@ import {
   type LabelFlags,
 } from './options/shared-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
+import { usableCa } from './record/record-proxy.ts'
 import { reelayCommand } from './reelay-command.ts'
 import { exitLike } from './signals.ts'
 import { ReelayError } from '../errors.ts'
+import { bareHost } from '../http/hosts.ts'
+import type { CertificateKeyPair } from '../http/proxy/certificates.ts'
+import { newProxyCredentials } from '../http/proxy/forward-proxy.ts'
 import { isObject, parseJson } from '../json/parse.ts'
 import { runWithInheritedStdio } from '../link/process/run-inherited.ts'
+import type { ProcessExit } from '../link/process/server-process.ts'
 import { REPORT_VARIABLE, type LiveConnection, type ReplayedSession } from '../serve/drift.ts'
+import { proxyEnvironment, writeTrustFiles, type TrustFiles } from '../record/http/proxy-environment.ts'
+import { Recording } from '../record/recording.ts'
 import { labelsToEnv } from '../record/tape-header.ts'
+import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { lastTapeNumber, removeTapes, requireNewTape } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
-import { openTape } from '../store/file/read.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
-import { parseServerFilter } from '../tape/server-filter.ts'
-import { quoteTapeArgument } from '../text.ts'
+import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
+import { escapeControlChars, quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 interface RunFlags extends LabelFlags {
   readonly record?: string
@@ -58,20 +75,14 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   },
   run: async ([program, ...args], flags) => {
     if (program === undefined) throw usageError('no command to run', EXAMPLE)
+    if (isRelay(process.env)) return relayServer([program, ...args])
     checkRunFlags(flags, process.env)
     announceConfig({}, flags.record === undefined ? 'ignore' : 'run')
     if (flags.vault !== undefined)
       warnAboutVault({ output: undefined, name: flags.record, redact: { vault: flags.vault } })
     const command = [program, ...args] as const
     if (flags.replay !== undefined) return replayProgram(flags.replay, command, flags)
-    const path = resolveTape(flags.record ?? '')
-    requireNewTape(path, flags.overwrite)
-    if (flags.overwrite) removeTapes(path)
-    const before = lastTapeNumber(path)
-    const end = await runWithInheritedStdio(command, runEnvironment(flags, process.env))
-    if (lastTapeNumber(path) === before)
-      printNote(`nothing was recorded: ${unseenReason(program, flags)}`, recordHint(program))
-    exitLike(end)
+    return recordProgram(flags.record ?? '', command, flags)
   },
 })
 
@@ -79,82 +90,188 @@ type DriftPolicy = 'fail' | 'note' | 'ignore'
 
 const EXAMPLE = 'for example: reelay run --record my-tape -- node app.js'
 
+/** Runs a program and records its servers. */
+async function recordProgram(
+  tape: string,
+  command: readonly [string, ...string[]],
+  flags: RunFlags,
+): Promise<void> {
+  const path = resolveTape(tape)
+  requireNewTape(path, flags.overwrite)
+  if (flags.overwrite) removeTapes(path)
+  const before = lastTapeNumber(path)
+  const end = await runWithServers(command, flags, async (options) => {
+    if (isNodeCommand(command[0])) return {} // it is recorded from inside
+    const { vault } = flags
+    const redact = { values: options.credentials.secrets, ...(vault !== undefined && { vault }) }
+    const recording = new Recording({ tape: path, redact, ...readRunLabels(flags) })
+    const shared = { ...options, recording, names: new ServerNames() }
+    const authority = usableCa()
+    return {
+      authority,
+      proxy: needsOwnProxy() ? undefined : await recordProxiedServers({ ...shared, authority }),
+      shims: await recordStartedServers(shared),
+      finish: async () => {
+        const { loss } = await recording.close()
+        if (recording.path === undefined) return
+        printLine(loss ? `TAPE_UNWRITABLE ${recording.path}: ${loss.why}` : `recorded to ${recording.path}`)
+      },
+    }
+  })
+  if (lastTapeNumber(path) === before)
+    printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
+  exitLike(end)
+}
+
 /** Runs a program with the servers of a tape, and fails if that was no faithful replay. */
 async function replayProgram(
   tape: string,
   command: readonly [string, ...string[]],
   flags: RunFlags,
 ): Promise<void> {
+  const lines: ReplayReportLine[] = []
+  const unused: string[] = []
+  const end = await runWithServers(command, flags, async (options) => {
+    const tapes = new TapeSet(resolveTape(tape))
+    const account = new ReplayAccount(options.report)
+    const recordCommand = recordCommandLine(tape, command)
+    const shared = { ...options, tapes, account, name: tape, names: new ServerNames(), recordCommand }
+    const isPlayedByProxy = !isNodeCommand(command[0]) && !needsOwnProxy()
+    const authority = isPlayedByProxy ? await authorityFor(tapes, options) : undefined
+    return {
+      authority,
+      proxy: isPlayedByProxy ? await playProxiedServers({ ...shared, authority }) : undefined,
+      shims: await playStartedServers({ ...shared, played: new PlayedServers(shared) }),
+      finish: async () => {
+        account.close()
+        lines.push(...readReplayReport(options.report))
+        unused.push(...unusedServers(await tapes.servers(), lines).filter(options.isMeant))
+      },
+    }
+  })
+  const policy = flags.onDrift ?? defaultDriftPolicy()
+  const problem = findReplayProblem(lines, policy, unused)
+  if (problem !== 'nothing played' && policy !== 'ignore')
+    for (const server of unused) printLine(`${server} is on the tape, but the program did not connect to it`)
+  if (problem === 'nothing played')
+    printNote(
+      `nothing was played from ${tape}: ${unseenReason(command[0], flags)}`,
+      `${serveHint(tape)}; --on-drift ignore accepts this`,
+    )
+  exitLike(problem !== undefined && end.code === 0 ? { ...end, code: 1 } : end)
+}
+
+/** What every way to record or play the servers of a program needs. */
+interface ServerOptions {
+  /** A folder for the time of the run. */
+  readonly folder: string
+  /** The file in which played sessions are reported. */
+  readonly report: string
+  readonly reelay: readonly string[]
+  readonly isMeant: ServerFilter
+  readonly credentials: ReturnType<typeof newProxyCredentials>
+}
+
+/** How the servers of programs that are not Node programs are recorded or played. */
+interface ProgramServers {
+  readonly proxy?: ServerProxy | undefined
+  readonly authority?: TrustedAuthority | undefined
+  readonly shims?: ServerShims | undefined
+  /** Called when the program and its servers have ended. */
+  readonly finish?: () => Promise<void>
+}
+
+type TrustedAuthority = CertificateKeyPair & { readonly certPath: string }
+
+async function runWithServers(
+  command: readonly [string, ...string[]],
+  flags: RunFlags,
+  open: (options: ServerOptions) => Promise<ProgramServers>,
+): Promise<ProcessExit> {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-run-'))
   const report = join(folder, 'report.jsonl')
   try {
-    const shims = await writeServerShims(join(folder, 'bin'), { tape: resolveTape(tape), report, flags })
-    const { PATH: path = '' } = process.env
-    const env = {
+    const { proxy, authority, shims, finish } = await open({
+      folder,
+      report,
+      reelay: reelayCommand(),
+      isMeant: parseServerFilter(flags.server),
+      credentials: newProxyCredentials(),
+    })
+    const trust = authority && writeTrustFiles(folder, authority, process.env)
+    const ending = runWithInheritedStdio(command, {
       ...runEnvironment(flags, process.env),
-      [REPORT_VARIABLE]: report,
-      ...(shims && { PATH: `${shims}${delimiter}${path}` }),
-    }
-    const end = await runWithInheritedStdio(command, env)
-    const problem = findReplayProblem(readReplayReport(report), flags.onDrift ?? defaultDriftPolicy())
-    if (problem === 'nothing played')
-      printNote(
-        `nothing was played from ${tape}: ${unseenReason(command[0], flags)}`,
-        `${serveHint(tape)}; --on-drift ignore accepts this`,
-      )
-    rmSync(folder, { recursive: true, force: true }) // before the process ends
-    exitLike(problem !== undefined && end.code === 0 ? { ...end, code: 1 } : end)
+      [REPORT_VARIABLE]: flags.replay === undefined ? undefined : report,
+      ...shims?.env,
+      ...(proxy && proxyVariables(proxy, trust)),
+    })
+    await Promise.allSettled([ending])
+    await shims?.close()
+    await proxy?.close()
+    await finish?.()
+    if (proxy !== undefined) printUnseenHosts(proxy, flags)
+    return await ending
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-interface ServerShims {
-  readonly tape: string
-  readonly report: string
-  readonly flags: RunFlags
+function isNodeCommand(program: string): boolean {
+  return NODE_COMMANDS.test(basename(program))
 }
 
-/**
- * Writes a script for each program that starts a stdio server of the tape. It is found first on the PATH, and serves the tape if
- * its arguments are those of the recorded server. So clients in any language are replayed. Returns the folder, if there are any.
- */
-async function writeServerShims(
-  folder: string,
-  { tape, report, flags }: ServerShims,
-): Promise<string | undefined> {
-  if (process.platform === 'win32') return undefined
-  const { header } = await openTape(tape)
-  const isMeant = parseServerFilter(flags.server)
-  const programs = new Map<string, string[]>()
-  for (const [server, { command = [] }] of Object.entries(header.servers)) {
-    const [program, ...args] = command
-    if (program === undefined || program.includes('/') || !isMeant(server)) continue
-    const tests = [
-      `[ $# -eq ${args.length} ]`,
-      ...args.map((arg, at) => `[ "\${${at + 1}}" = ${quoted(arg)} ]`),
-    ]
-    const serve = [...reelayCommand(), 'serve', tape, '--server', server].map(quoted).join(' ')
-    const start = `unset REELAY_REPLAY REELAY_REPLAY_SERVER NODE_OPTIONS; ${REPORT_VARIABLE}=${quoted(report)} exec ${serve}`
-    programs.set(program, [...(programs.get(program) ?? []), `if ${tests.join(' && ')}; then ${start}; fi`])
-  }
-  const found = [...programs].filter(([program]) => findProgram(program) !== undefined)
-  if (found.length === 0) return undefined
-  mkdirSync(folder)
-  for (const [program, tests] of found) {
-    const lines = ['#!/bin/sh', ...tests, `exec ${quoted(findProgram(program) ?? '')} "$@"`, '']
-    writeFileSync(join(folder, program), lines.join('\n'), { mode: 0o700 })
-  }
-  return folder
+const NODE_COMMANDS = /^(node|npm|npx|pnpm|yarn|tsx|ts-node)(\.(exe|cmd))?$/i
+
+/** Whether the program needs a proxy to reach its servers. The proxy of Reelay cannot use another one. */
+function needsOwnProxy(): boolean {
+  return PROXY_VARIABLES.some((name) => process.env[name] || process.env[name.toLowerCase()])
 }
 
-function findProgram(name: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
+
+/** Node programs that run beside others are recorded and played from inside, so they get no proxy. */
+function proxyVariables({ url }: ServerProxy, trust: TrustFiles | undefined): NodeJS.ProcessEnv {
+  return { ...proxyEnvironment({ env: process.env, proxy: url, trust }), NODE_USE_ENV_PROXY: undefined }
 }
 
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`
+/** A certificate authority for the hosts of the tape only. Its key stays in this process. */
+async function authorityFor(
+  tapes: TapeSet,
+  { isMeant, folder }: ServerOptions,
+): Promise<TrustedAuthority | undefined> {
+  const urls = (await tapes.servers()).flatMap(({ server, info: { url } }) =>
+    url !== undefined && URL.canParse(url) && isMeant(server) ? [new URL(url)] : [],
+  )
+  const hosts = urls.filter(({ protocol }) => protocol === 'https:').map(bareHost)
+  if (hosts.length === 0) return undefined
+  const { makeAuthority } = await import('../http/proxy/certificates.ts')
+  const authority = await makeAuthority('Reelay replay', new Date(), [...new Set(hosts)])
+  const certPath = join(folder, 'authority.pem')
+  writeFileSync(certPath, authority.cert)
+  return { ...authority, certPath }
+}
+
+function recordCommandLine(tape: string, command: readonly string[]): string {
+  const words = createThrowawayRedactor().command(command).map(quoteShellWord)
+  return `reelay run --record ${quoteTapeArgument(tape)} --overwrite -- ${words.join(' ')}`
+}
+
+/** Says which hosts the proxy could not look into, because an MCP server may be among them. */
+function printUnseenHosts(proxy: ServerProxy, { replay }: RunFlags): void {
+  const { tunnelled, distrusted } = proxy.notices()
+  if (distrusted.length > 0)
+    printLine(
+      `${hostList(distrusted)} did not accept the certificate of Reelay, so nothing was ${replay === undefined ? 'recorded' : 'played'} there: the program may not use SSL_CERT_FILE`,
+    )
+  if (tunnelled.length === 0) return
+  const hosts = `HTTPS to ${hostList(tunnelled)} was forwarded unread`
+  if (replay === undefined)
+    printLine(`${hosts}; if an MCP server is there, run reelay ca create and record again`)
+  else printLine(`${hosts}, because the tape has no server there`)
+}
+
+function hostList(hosts: readonly string[]): string {
+  return escapeControlChars(hosts.join(', '))
 }
 
 /** In CI nobody reads a note. */
@@ -171,30 +288,45 @@ function readReplayReport(path: string): readonly ReplayReportLine[] {
   return lines.map(parseJson).filter(isObject)
 }
 
+/** The servers that have requests on the tape and were not played. */
+function unusedServers(
+  servers: Awaited<ReturnType<TapeSet['servers']>>,
+  lines: readonly ReplayReportLine[],
+): readonly string[] {
+  const played = new Set(lines.map(({ server }) => server))
+  const names = servers.filter(({ hasRequests, server }) => hasRequests && !played.has(server))
+  return [...new Set(names.map(({ server }) => server))]
+}
+
 function findReplayProblem(
   lines: readonly ReplayReportLine[],
   policy: DriftPolicy,
+  unused: readonly string[],
 ): 'nothing played' | 'went live' | 'drift' | undefined {
   if (policy === 'ignore') return undefined
   if (lines.some(({ live }) => live !== undefined)) return 'went live'
-  if (lines.length === 0) return 'nothing played'
-  const hasDrift = lines.some(({ misses = 0, leftOver = 0 }) => misses + leftOver > 0)
+  if (lines.every(({ answered = 0 }) => answered === 0)) return 'nothing played'
+  const hasDrift = unused.length > 0 || lines.some(({ misses = 0, leftOver = 0 }) => misses + leftOver > 0)
   return hasDrift && policy === 'fail' ? 'drift' : undefined
 }
 
 function printNote(text: string, hint: string): void {
-  process.stderr.write(`reelay: ${text}\n  hint: ${hint}\n`)
+  printLine(`${text}\n  hint: ${hint}`)
+}
+
+function printLine(text: string): void {
+  process.stderr.write(`reelay: ${text}\n`)
 }
 
 /** Why no server of the program was seen. */
-function unseenReason(program: string, { server, replay }: RunFlags): string {
-  const other = otherLanguage(program)
-  if (other !== undefined)
-    return replay === undefined
-      ? `${program} is ${other}, and only Node programs are recorded from inside`
-      : `${program} is ${other}, so a server is played only if it is started by the recorded command, without a path`
-  const which = server === undefined ? 'an MCP server' : `a server that --server ${server} selects`
-  return `no Node program with an MCP client that Reelay recognises connected to ${which}`
+function unseenReason(program: string, { server }: RunFlags): string {
+  const which = server === undefined ? 'MCP server' : `server that --server ${server} selects`
+  if (isNodeCommand(program))
+    return `no Node program with an MCP client that Reelay recognises connected to ${server === undefined ? 'an' : 'a'} ${which}`
+  const overHttp = needsOwnProxy()
+    ? 'over HTTP it uses a proxy of its own (HTTP_PROXY), which Reelay does not replace'
+    : `over HTTP it has to use the proxy in HTTP_PROXY${otherLanguage(program) === 'Go' ? ', which Go programs do not use for localhost' : ''}`
+  return `Reelay saw ${program} connect to no ${which}: ${overHttp}, and over stdio it has to start the server by a name such as npx, without a path`
 }
 
 /** The runtime of a command that is plainly not Node, by its name. */

@@ -1,4 +1,4 @@
-import { isObject, member } from '../json/parse.ts'
+import { isObject, member, parseJson } from '../json/parse.ts'
 import { envelopeVersion } from './message.ts'
 import { decodeUtf8 } from './lines.ts'
 
@@ -94,3 +94,48 @@ export function decodeHeaderValue(value: string): string | undefined {
 
 const ENCODED_VALUE = /^=\?base64\?(.*)\?=$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** An HTTP request of which it is not known yet whether it goes to an MCP server. */
+interface UnknownRequest {
+  readonly method: string
+  /** Returns a header by its lower-case name. */
+  readonly header: (name: string) => string | undefined
+  readonly body: string | undefined
+}
+
+/**
+ * Recognizes a request to an MCP server: it has the form of a Streamable HTTP request, or the form of an HTTP+SSE request and
+ * either a header of MCP or a client that is known to be one of MCP. Everything else is `other`.
+ */
+export function mcpRequestKind(
+  { method, header, body }: UnknownRequest,
+  isMcpClient: boolean,
+): 'streamable' | 'sse stream' | 'sse message' | 'other' {
+  const isMcp = ['mcp-session-id', 'mcp-protocol-version'].some((name) => header(name) !== undefined)
+  switch (method) {
+    case 'POST':
+      if (!isJsonRpc(body)) return 'other'
+      if (acceptsMcpResponses(header('accept'))) return 'streamable'
+      return isMcpClient || isMcp ? 'sse message' : 'other'
+    case 'GET':
+      if (header('accept')?.includes(EVENT_STREAM) !== true) return 'other'
+      return isMcp ? 'streamable' : isMcpClient ? 'sse stream' : 'other'
+    case 'DELETE':
+      return isMcp ? 'streamable' : 'other'
+    default:
+      return 'other'
+  }
+}
+
+const EVENT_STREAM = 'text/event-stream'
+
+/** A POST of Streamable HTTP accepts both forms of a response. Hardly any other request does. */
+export function acceptsMcpResponses(accept = ''): boolean {
+  return accept.includes(EVENT_STREAM) && accept.includes('application/json')
+}
+
+function isJsonRpc(body: string | undefined): boolean {
+  const value = body === undefined ? undefined : parseJson(body)
+  const [first] = Array.isArray(value) ? (value as unknown[]) : [value]
+  return isObject(first) && first['jsonrpc'] === '2.0'
+}

@@ -61,10 +61,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compare: [...MEANING, 'config', 'store', 'link', 'http', 'replay'],
   load: [...MEANING, 'store', 'link', 'replay'],
   report: [...MEANING, 'store', 'replay', 'compare', 'load'],
-  auto: [...MEANING, 'record', 'serve', 'store'],
+  auto: [...MEANING, 'record', 'serve', 'store', 'http'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],
-  cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'control', 'demo', 'index'],
+  cli: [...MEANING, ...JOBS, 'config', 'store', 'link', 'http', 'control', 'demo', 'auto', 'index'],
 }
 const RUNS_IN_BROWSER = [
   'json',

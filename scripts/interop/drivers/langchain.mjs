@@ -14,9 +14,8 @@ await answer(async ({ transport, command, env, url }) => {
     list: async () => tools.map(({ name }) => name),
     call: async (tool, given) => {
       const result = await tools.find(({ name }) => name === tool).invoke(given)
-      if (Array.isArray(result)) return result
-      // A tool with structured output gives that instead of its text.
-      return [{ type: 'text', text: typeof result === 'string' ? result : String(result.result) }]
+      if (typeof result === 'string') return [{ type: 'text', text: result }]
+      return Array.isArray(result) ? result : [result] // one part, with the structured output in it
     },
     close: () => client.close(),
   }

@@ -9,7 +9,11 @@ await answer(async ({ transport, command, env, url }) => {
   const tools = await client.listTools()
   return {
     list: async () => Object.keys(tools).map((name) => name.replace(/^subject_/, '')),
-    call: async (tool, given) => (await tools[`subject_${tool}`].execute(given, {})).content,
+    call: async (tool, given) => {
+      const result = await tools[`subject_${tool}`].execute(given, {})
+      // A tool with structured output gives that instead of its content.
+      return result.content ?? [{ type: 'text', text: result.result }]
+    },
     close: () => client.disconnect(),
   }
 })

@@ -138,7 +138,8 @@ function rejectOtherMachines({ host }: ListenAddress): void {
   )
 }
 
-function usableCa(): CaFiles | undefined {
+/** Returns the local CA, if there is one. */
+export function usableCa(): CaFiles | undefined {
   const ca = readCa(caFolder())
   if (ca === undefined || ca.expires.getTime() > Date.now()) return ca
   throw new ReelayError('CA_UNUSABLE', `the local CA expired on ${ca.expires.toISOString().slice(0, 10)}`, {

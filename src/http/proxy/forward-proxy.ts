@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, connect } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
@@ -20,12 +20,31 @@ export interface ForwardProxyOptions {
   /** Every request to the proxy must have them, because any program of this machine can connect to it. */
   readonly credentials: ProxyCredentials
   /** Returns the certificate for a host, to decrypt TLS. Without a certificate TLS is forwarded unread. */
-  readonly contextFor?: (host: string) => Promise<SecureContext> | undefined
+  readonly contextFor?: ((host: string) => Promise<SecureContext> | undefined) | undefined
+  /** Answers requests in place of the servers that they name. It calls `forward` for those that it does not answer. */
+  readonly answer?: ProxyAnswer
 }
 
-interface ProxyCredentials {
+export type ProxyAnswer = (
+  line: Required<RequestLine>,
+  exchange: { readonly req: IncomingMessage; readonly res: ServerResponse },
+  forward: () => void,
+) => void
+
+export interface ProxyCredentials {
   readonly user: string
   readonly password: string
+}
+
+/** Creates the credentials of a proxy. `secrets` are the forms in which a program could repeat them. */
+export function newProxyCredentials(): ProxyCredentials & { readonly secrets: readonly string[] } {
+  const [user, password] = ['reelay', randomBytes(24).toString('base64url')]
+  return { user, password, secrets: [password, Buffer.from(`${user}:${password}`).toString('base64')] }
+}
+
+/** Returns the URL of a proxy for its clients. */
+export function proxyUrl(origin: string, { user, password }: ProxyCredentials): string {
+  return origin.replace('://', `://${user}:${password}@`)
 }
 
 export interface ForwardProxyWatcher extends ProxyWatcher {
@@ -127,7 +146,7 @@ export class ForwardProxy {
     req: IncomingMessage,
     res: ServerResponse,
   ): void {
-    const line: RequestLine = { method: req.method ?? '', ...named }
+    const line = { method: req.method ?? '', ...named }
     const upstream = {
       client: this.#client,
       url: new URL(named.origin),
@@ -135,7 +154,11 @@ export class ForwardProxy {
       host: undefined,
       rewriterFor: () => undefined,
     }
-    this.#exchanges.start(new ProxiedExchange(upstream, line, watch(line)), req, res)
+    const forward = (): void =>
+      this.#exchanges.start(new ProxiedExchange(upstream, line, watch(line)), req, res)
+    const { answer } = this.#options
+    if (answer === undefined) forward()
+    else answer(line, { req, res }, forward)
   }
 
   #connect(watcher: ForwardProxyWatcher, req: IncomingMessage, socket: Socket, head: Buffer): void {

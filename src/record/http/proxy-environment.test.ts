@@ -16,15 +16,18 @@ test.each([
   })
 })
 
-test('a list of trusted certificates that the user chose stays', () => {
-  const trust = { extra: '/extra', all: '/all' }
-  expect(proxyEnvironment({ env: { SSL_CERT_FILE: '/mine' }, proxy, trust })).toEqual({
+test('certificates that the user chose stay trusted beside the CA', () => {
+  const trust = { extra: '/extra', instead: (before = 'the default') => `the CA and ${before}` }
+  const env = { SSL_CERT_FILE: '/mine', CURL_CA_BUNDLE: '/of-curl' }
+  expect(proxyEnvironment({ env, proxy, trust })).toEqual({
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,
     http_proxy: proxy,
     https_proxy: proxy,
     NODE_USE_ENV_PROXY: '1',
     NODE_EXTRA_CA_CERTS: '/extra',
-    REQUESTS_CA_BUNDLE: '/all',
+    SSL_CERT_FILE: 'the CA and /mine',
+    CURL_CA_BUNDLE: 'the CA and /of-curl',
+    REQUESTS_CA_BUNDLE: 'the CA and the default',
   })
 })

@@ -3,12 +3,20 @@ import { rootCertificates } from 'node:tls'
 import { isLoopback } from '../../http/hosts.ts'
 import { writeBundle, type CaFiles } from '../../store/ca-files.ts'
 
-export interface ProxyEnvironmentOptions {
+interface ProxyEnvironmentOptions {
   /** The environment that the variables are added to. */
   readonly env: NodeJS.ProcessEnv
   readonly proxy: string
   /** Files with certificates to trust, if there is a local CA. */
-  readonly trust: { readonly extra: string; readonly all: string } | undefined
+  readonly trust: TrustFiles | undefined
+}
+
+/** Files that make a program trust the local CA in addition to what it trusted before. */
+export interface TrustFiles {
+  /** For programs that add a file to their own list. */
+  readonly extra: string
+  /** For programs that use a file instead of their list. `before` is the file that they used until now. */
+  readonly instead: (before: string | undefined) => string
 }
 
 /** Returns the variables that make a program use a proxy and trust the local CA. Variables that stay unchanged are left out. */
@@ -26,9 +34,18 @@ export function proxyEnvironment({
     ...noProxy(env, 'NO_PROXY'),
     ...noProxy(env, 'no_proxy'),
     ...(trust && { NODE_EXTRA_CA_CERTS: trust.extra }),
-    ...(trust && unlessSet(env, 'SSL_CERT_FILE', trust.all)),
-    ...(trust && unlessSet(env, 'REQUESTS_CA_BUNDLE', trust.all)),
+    ...(trust && trustVariables(env, trust)),
   }
+}
+
+/** Variables that name a file of certificates. OpenSSL, and so Python, Ruby and Go, reads the first, requests the second. */
+const CERTIFICATE_VARIABLES = ['SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE']
+/** These are read too, but have a default that follows from the others. */
+const MORE_CERTIFICATE_VARIABLES = ['CURL_CA_BUNDLE', 'AWS_CA_BUNDLE']
+
+function trustVariables(env: NodeJS.ProcessEnv, { instead }: TrustFiles): Readonly<Record<string, string>> {
+  const names = [...CERTIFICATE_VARIABLES, ...MORE_CERTIFICATE_VARIABLES.filter((name) => env[name])]
+  return Object.fromEntries(names.map((name) => [name, instead(env[name] || undefined)]))
 }
 
 /** Removes the entries for this machine, because local servers are recorded too, and the star, which would exclude all servers. */
@@ -45,24 +62,20 @@ function isLocalEntry(entry: string): boolean {
   return isLoopback(host)
 }
 
-function unlessSet(env: NodeJS.ProcessEnv, name: string, value: string): Record<string, string> {
-  return env[name] === undefined ? { [name]: value } : {}
-}
-
-/**
- * Writes files that make a program trust the local CA in addition to what it trusted before. `extra` is for programs that
- * add a file to their own list, `all` for programs that use a file instead of their list.
- */
+/** Writes the files that make a program trust the local CA. `folder` is where bundles go. */
 export function writeTrustFiles(
   folder: string,
   { cert, certPath }: Pick<CaFiles, 'cert' | 'certPath'>,
   env: NodeJS.ProcessEnv,
-): { extra: string; all: string } {
-  const before = env['NODE_EXTRA_CA_CERTS'] || undefined
-  const certs = before === undefined ? [cert] : [cert, readOrEmpty(before)]
+): TrustFiles {
+  const extra = env['NODE_EXTRA_CA_CERTS'] || undefined
+  const certs = extra === undefined ? [cert] : [cert, readOrEmpty(extra)]
   return {
-    extra: before === undefined ? certPath : writeBundle(folder, certs),
-    all: writeBundle(folder, [...certs, ...rootCertificates]),
+    extra: extra === undefined ? certPath : writeBundle(folder, certs),
+    instead: (before) => {
+      const trusted = before === undefined ? rootCertificates : [readOrEmpty(before)]
+      return writeBundle(folder, [...certs, ...trusted])
+    },
   }
 }
 

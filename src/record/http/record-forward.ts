@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import {
   ForwardProxy,
+  newProxyCredentials,
+  proxyUrl,
   type ForwardProxyOptions,
   type ForwardProxyWatcher,
   type HostAndPort,
@@ -14,7 +15,7 @@ import { type RecordingRules, type RecordingSummary, TapeLog } from '../tape-log
 import { ExchangeRecorder } from './exchange-recorder.ts'
 
 interface RecordForwardProxyOptions
-  extends Omit<ForwardProxyOptions, 'credentials'>, RecordingRules, TapeLabelOptions {
+  extends Omit<ForwardProxyOptions, 'credentials' | 'answer'>, RecordingRules, TapeLabelOptions {
   /** The tape file. An existing one is never overwritten. */
   readonly tape: string
   /** The name of every server on the tape; by default each is named after its host. */
@@ -55,16 +56,14 @@ interface ForwardProxyRecording {
 /** Records every server that clients name, through a forward proxy. */
 export async function recordForwardProxy(options: RecordForwardProxyOptions): Promise<ForwardProxyRecording> {
   const redaction = openRedaction(options.redact, options)
-  const credentials = { user: 'reelay', password: randomBytes(24).toString('base64url') }
-  const { user, password } = credentials
+  const credentials = newProxyCredentials()
   // A server that is started with the variables of the proxy may repeat them.
-  redaction.redactor?.learn(password)
-  redaction.redactor?.learn(Buffer.from(`${user}:${password}`).toString('base64'))
+  for (const secret of credentials.secrets) redaction.redactor?.learn(secret)
   const proxy = new ForwardProxy({ ...options, credentials })
   const { origin, watcher } = await proxy.listen(() => new ForwardProxyRecorder(options, redaction))
   const { log } = watcher.exchanges
   return {
-    proxy: origin.replace('://', `://${user}:${password}@`),
+    proxy: proxyUrl(origin, credentials),
     tape: log.path,
     failure: log.failure,
     keyTrouble: redaction.trouble,

@@ -14,7 +14,7 @@ export function serveFetch(endpoint: URL, find: () => Promise<ServedRecording>):
   let handler: Promise<ServedHandler> | undefined
   return async (target, init = {}) => {
     init.signal?.throwIfAborted()
-    handler ??= find().then((recording) => handlerFor(recording, endpoint.pathname))
+    handler ??= find().then((recording) => serveRequests(recording, endpoint.pathname))
     const handle = await handler
     init.signal?.throwIfAborted()
     const response = new InProcessResponse(init.signal)
@@ -24,11 +24,11 @@ export function serveFetch(endpoint: URL, find: () => Promise<ServedRecording>):
 }
 
 /**
- * Both transports have the same URL here. A client of HTTP+SSE never has a session header, and its messages do not accept a
+ * Returns the handler for the requests to one URL. Both transports have the same URL here. A client of HTTP+SSE never has a session header, and its messages do not accept a
  * stream, which every POST of Streamable HTTP has to. The AI SDK names a version in every request, and opens a stream before
  * its session begins: the tape shows which transport it means.
  */
-function handlerFor(recording: ServedRecording, path: string): ServedHandler {
+export function serveRequests(recording: ServedRecording, path: string): ServedHandler {
   const streamable = new StreamableEndpoint(recording)
   const sse = new SseEndpoint(recording, path)
   return (req, res) => {
