@@ -108,7 +108,7 @@ async function recordAndReplay(name, transport, tape) {
   const { tasks } = SERVERS.everything
   const { target, stop } = await open('everything', transport, byName)
   // The PATH of the program is the one that `reelay run` sets.
-  const { PATH: _, ...env } = safeEnv()
+  const env = { ...safeEnv(), PATH: undefined }
   const given = { ...target, transport, era: 'legacy', env, tasks }
   const order = [...DRIVERS[name].command, JSON.stringify(given)]
   const under = (way) => printed([process.execPath, main, 'run', way, tape, '--', ...order])
@@ -242,7 +242,9 @@ export function writeTables() {
     JSON.parse(readFileSync(join(resultFolder, name), 'utf8')),
   )
   const rows = TAPES.flatMap((row) =>
-    results.filter(({ kind, cells: _, ...kept }) => kind === 'row' && isDeepStrictEqual(kept, row)),
+    results.filter(({ cells, ...kept }) =>
+      isDeepStrictEqual({ ...kept, cells }, { kind: 'row', ...row, cells }),
+    ),
   )
   const outcomes = results.filter(({ kind }) => kind === 'run')
   const page = join(root, 'docs', 'explanation', 'interop.md')

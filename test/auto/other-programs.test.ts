@@ -115,9 +115,9 @@ test.skipIf(process.platform === 'win32')(
   'the stdio servers of a program in another language are recorded on one tape, and each start is replayed',
   async () => {
     const home = temporaryFolder()
-    const ask = (city: string): string =>
-      `printf '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{"city":"${city}"}}}\\n' | node ${WEATHER[1]} | cat`
-    const program = ['--', '/bin/sh', '-c', `${ask('Oslo')}; ${ask('Oslo')}; echo x | node -p 1 | cat`]
+    const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{"city":"Oslo"}}}`
+    const ask = `printf '${call}\\n' | node ${WEATHER[1]} | cat`
+    const program = ['--', '/bin/sh', '-c', `${ask}; ${ask}; echo x | node -p 1 | cat`]
     const live = await run(home, ['--record', 'demo', ...program])
     expect(live.stdout).toMatch(/^(\{.*Oslo \(ticket .*\n){2}1\n$/)
     const [first, second] = live.stdout.split('\n')
