@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { CommandDefinition } from './command.ts'
 import { LOAD_OPTIONS, readLoadFlags, type LoadFlags } from './options/load-options.ts'
 import { readSecretValues } from './options/live-options.ts'
@@ -8,9 +9,11 @@ import { clearProgress, showProgress, showTapeReading } from './output/progress.
 import { FoldedStderr, readReplayTarget } from './replay/replay-target.ts'
 import { abortOnSignals } from './signals.ts'
 import { bareHost, isLoopback } from '../http/hosts.ts'
-import { load, type LoadInterval, type LoadTape } from '../load/load.ts'
+import { HdrLog } from '../load/hdr-log.ts'
+import { calibrateLoad, load, type LoadInterval, type LoadOptions, type LoadTape } from '../load/load.ts'
 import { judgeObjectives } from '../load/objectives.ts'
 import { highestLevel } from '../load/shape.ts'
+import { loadInThreads, threadPart } from '../load/threads.ts'
 import { liveSecrets } from '../replay/session/live-secrets.ts'
 import { LoadIntervalTable, loadAsJson, loadAsText } from '../report/load.ts'
 import { writeOwnFile } from '../store/file/replace-file.ts'
@@ -49,65 +52,106 @@ async function runLoad(
   command: readonly string[],
   flags: LoadFlags,
 ): Promise<void> {
-  const { shape, model } = flags
   if (names.length === 0) throw usageError('no tape is named', 'name a tape: reelay load <tape> --users 10 …')
   requireAllowedTarget(flags)
   showTapeReading()
-  const signal = abortOnSignals()
   const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name))))
+  const stderr = new FoldedStderr(false)
   try {
-    const weights = new Map(flags.weight)
-    const mix = names.map((name, place): LoadTape => ({
-      tape: tapes[place]!,
-      weight: weights.get(name) ?? 1,
-    }))
-    for (const name of weights.keys())
-      if (!names.includes(name))
-        throw usageError(
-          `--weight names ${name}, which is not one of the tapes`,
-          `the tapes are ${names.join(', ')}`,
-        )
-    const stderr = new FoldedStderr(false)
     const target = readReplayTarget(command, flags, (chunk) => stderr.add(chunk))
-    const first = tapes[0]
+    const [first] = tapes
     const secrets = first && liveSecrets(first.header, { values: readSecretValues(flags) })
-    const intervals = new LoadIntervalTable()
-    const started = new Date().toISOString()
-    const { secrets: _file, ...options } = flags
-    const result = await load(mix, {
-      ...options,
+    const threads = flags.threads ?? usefulThreads(flags)
+    const maxProcesses = Math.max(1, Math.floor((flags.maxProcesses ?? DEFAULT_MAX_PROCESSES) / threads))
+    const { secrets: _file, ...values } = flags
+    const options: LoadOptions = {
+      ...values,
       target,
-      signal,
       ...(secrets && { secrets }),
-      ...(command.length > 0 && { maxSessions: flags.maxProcesses ?? DEFAULT_MAX_PROCESSES }),
-      onInterval: (interval) => {
-        intervals.add(interval)
-        showProgress(progressLine(interval, shape.duration))
-      },
-    }).catch((error: unknown) => {
-      stderr.showEnd()
-      throw error
-    })
-    clearProgress()
-    const objectives = judgeObjectives(flags.slo ?? [], result.totals, result.duration / 1000)
-    const unit = model === 'open' ? 'sessions/s' : 'users'
-    const report = {
-      tapes: tapes.map(({ path }) => path),
-      target: target.name,
-      model,
-      level: `${highestLevel(shape)} ${unit}`,
-      started,
-      result,
-      objectives,
+      ...(command.length > 0 && { maxSessions: maxProcesses }),
     }
-    const redact = createOutputRedactor()
-    if (flags.csv !== undefined) await writeOwnFile(flags.csv, [intervals.asCsv()])
-    print(redact(flags.json ? loadAsJson(report) : loadAsText(report)))
-    process.exitCode = signal.aborted ? 130 : exitCodeOf(report)
+    const mix = mixOf(names, tapes, flags)
+    const part = threadPart()
+    if (part !== undefined) return await part.run((ofPart) => load(mix, { ...options, ...ofPart }))
+    await runAndReport(mix, options, { flags, threads, paths: tapes.map(({ path }) => path) })
+  } catch (error) {
+    stderr.showEnd()
+    throw error
   } finally {
     for (const tape of tapes) tape.close()
   }
 }
+
+/** The tapes with their weights. */
+function mixOf(
+  names: readonly string[],
+  tapes: readonly LoadTape['tape'][],
+  { weight = [] }: LoadFlags,
+): readonly LoadTape[] {
+  const weights = new Map(weight)
+  for (const name of weights.keys())
+    if (!names.includes(name))
+      throw usageError(
+        `--weight names ${name}, which is not one of the tapes`,
+        `the tapes are ${names.join(', ')}`,
+      )
+  return tapes.map((tape, place) => ({ tape, weight: weights.get(names[place] ?? '') ?? 1 }))
+}
+
+interface ReportedRun {
+  readonly flags: LoadFlags
+  readonly threads: number
+  readonly paths: readonly string[]
+}
+
+async function runAndReport(
+  mix: readonly LoadTape[],
+  options: LoadOptions,
+  { flags, threads, paths }: ReportedRun,
+): Promise<void> {
+  const { shape, model } = flags
+  const signal = abortOnSignals()
+  const started = new Date()
+  const [table, log] = [new LoadIntervalTable(), new HdrLog(started)]
+  let ended = 0
+  const onInterval = (interval: LoadInterval): void => {
+    table.add(interval)
+    log.add(interval, interval.at - ended)
+    ended = interval.at
+    showProgress(progressLine(interval, shape.duration))
+  }
+  const result =
+    threads === 1
+      ? await load(mix, { ...options, signal, onInterval })
+      : await loadInThreads({
+          threads,
+          expected: flags.calibrate === 0 ? new Map() : await calibrateLoad(mix, { ...options, signal }),
+          signal,
+          onInterval,
+        })
+  clearProgress()
+  const report = {
+    tapes: paths,
+    target: options.target.name,
+    model,
+    level: `${highestLevel(shape)} ${model === 'open' ? 'sessions/s' : 'users'}`,
+    threads,
+    started: started.toISOString(),
+    result,
+    objectives: judgeObjectives(flags.slo ?? [], result.totals, result.duration / 1000),
+  }
+  if (flags.csv !== undefined) await writeOwnFile(flags.csv, [table.asCsv()])
+  if (flags.hdr !== undefined) await writeOwnFile(flags.hdr, [log.text()])
+  print(createOutputRedactor()(flags.json ? loadAsJson(report) : loadAsText(report)))
+  process.exitCode = signal.aborted ? 130 : exitCodeOf(report)
+}
+
+/** One core is left for the server. */
+function usefulThreads({ shape }: LoadFlags): number {
+  return Math.max(1, Math.min(availableParallelism() - 1, Math.ceil(highestLevel(shape) / LEVEL_PER_THREAD)))
+}
+
+const LEVEL_PER_THREAD = 100
 
 const DEFAULT_MAX_PROCESSES = 32
 

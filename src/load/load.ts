@@ -46,6 +46,12 @@ export interface LoadOptions extends WritePermission {
   readonly grace?: number
   /** Sessions that are played one after the other before the run, to learn how long calls take without load; by default 3. */
   readonly calibrate?: number
+  /** Expected response times in milliseconds by tool or method, from `calibrateLoad`; by default this run calibrates itself. */
+  readonly expected?: ReadonlyMap<string, number>
+  /** Plays only a part of the load: this thread or machine, of so many. */
+  readonly part?: { readonly index: number; readonly of: number }
+  /** Called when everything is prepared; the run begins when it resolves. */
+  readonly beforeStart?: () => Promise<void>
   readonly server?: string
   readonly timeout?: number
   readonly startTimeout?: number
@@ -101,8 +107,26 @@ export async function load(tapes: readonly LoadTape[], options: LoadOptions): Pr
   const timer = new PreciseTimer()
   try {
     const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, controller)))
-    const expected = await calibrate(scenarios, options, { controller, timer })
+    const expected = options.expected ?? (await calibrate(scenarios, options, { controller, timer }))
+    await options.beforeStart?.()
     return await new LoadRun(scenarios, options, { controller, timer, expected }).run()
+  } finally {
+    await timer.close()
+  }
+}
+
+/** Plays each session a few times on its own. Returns the expected response times for several runs of `load` that share them. */
+export async function calibrateLoad(
+  tapes: readonly LoadTape[],
+  options: LoadOptions,
+): Promise<ReadonlyMap<string, number>> {
+  const controller = new ReplayController()
+  controller.start()
+  options.signal?.addEventListener('abort', () => controller.stop(), { once: true })
+  const timer = new PreciseTimer()
+  try {
+    const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, controller)))
+    return await calibrate(scenarios, options, { controller, timer })
   } finally {
     await timer.close()
   }
@@ -222,11 +246,14 @@ class LoadRun {
     this.#scenarios = scenarios
     this.#options = options
     this.#parts = parts
-    this.#pick = weightedChoice(scenarios, seededRandom(options.seed ?? DEFAULT_SEED))
+    this.#pick = weightedChoice(
+      scenarios,
+      seededRandom((options.seed ?? DEFAULT_SEED) + (options.part?.index ?? 0)),
+    )
   }
 
   async run(): Promise<LoadResult> {
-    const { model, shape, calibrate: runs = 3, grace = DEFAULT_GRACE } = this.#options
+    const { model, shape, grace = DEFAULT_GRACE } = this.#options
     const { timer, controller, expected } = this.#parts
     this.#began = timer.now()
     const busyBefore = performance.eventLoopUtilization()
@@ -247,7 +274,7 @@ class LoadRun {
       duration,
       wasStopped,
       expected,
-      expectedFrom: runs > 0 ? 'calibration' : 'recording',
+      expectedFrom: expected.size > 0 ? 'calibration' : 'recording',
       generator: {
         busy: performance.eventLoopUtilization(performance.eventLoopUtilization(), busyBefore).utilization,
         waited: this.#waited,
@@ -263,7 +290,10 @@ class LoadRun {
     const { shape, arrivals, seed = DEFAULT_SEED } = this.#options
     const { timer, controller } = this.#parts
     const random = arrivals === 'random' ? seededRandom(seed + 1) : undefined
+    const { index, of } = this.#part
+    let arrival = 0
     for (const at of arrivalTimes(shape, random)) {
+      if (arrival++ % of !== index) continue // another thread or machine starts it
       const start = this.#began + at
       if (start > timer.now()) await timer.until(start)
       if (controller.status === 'stopped') return
@@ -286,7 +316,7 @@ class LoadRun {
       users.delete(user)
     }
     while (timer.now() < this.#began + shape.duration && controller.status !== 'stopped') {
-      const level = Math.round(levelAt(shape, timer.now() - this.#began))
+      const level = this.#usersAt(timer.now() - this.#began)
       for (let user = 0; user < level; user++) if (!users.has(user)) void play(user)
       await timer.until(Math.min(timer.now() + LEVEL_CHECK_MS, this.#began + shape.duration))
     }
@@ -296,7 +326,17 @@ class LoadRun {
     const { shape } = this.#options
     const { timer, controller } = this.#parts
     const time = timer.now() - this.#began
-    return controller.status !== 'stopped' && time < shape.duration && user < Math.round(levelAt(shape, time))
+    return controller.status !== 'stopped' && time < shape.duration && user < this.#usersAt(time)
+  }
+
+  /** The number of users of this thread or machine. */
+  #usersAt(time: number): number {
+    const { index, of } = this.#part
+    return Math.floor((Math.round(levelAt(this.#options.shape, time)) + of - 1 - index) / of)
+  }
+
+  get #part(): { readonly index: number; readonly of: number } {
+    return this.#options.part ?? { index: 0, of: 1 }
   }
 
   /** Plays a session. Resolves to false if it could not be opened. */

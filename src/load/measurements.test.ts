@@ -1,5 +1,8 @@
 import fc from 'fast-check'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { expect, test } from 'vitest'
+import { Histogram } from '../histogram.ts'
+import { encodeHdr } from './hdr-log.ts'
 import { LoadTotals, type CallMeasurement } from './measurements.ts'
 import { judgeObjectives, parseObjectives } from './objectives.ts'
 
@@ -55,4 +58,19 @@ test('objectives are compared with all calls, or with one tool', () => {
     ['service.p99<2ms', true],
     ['other:p99<1s', false],
   ])
+})
+
+test('the library of HdrHistogram reads our log lines, with the same counts and percentiles within 3 %', () => {
+  fc.assert(
+    fc.property(fc.array(fc.double({ min: 0.05, max: 600_000, noNaN: true }), { minLength: 1 }), (times) => {
+      const histogram = new Histogram()
+      for (const time of times) histogram.add(time)
+      const read = decodeFromCompressedBase64(encodeHdr(histogram))
+      expect(read.totalCount).toBe(times.length)
+      for (const share of [50, 90, 99]) {
+        const [ours, theirs] = [histogram.percentile(share / 100), read.getValueAtPercentile(share) / 1000]
+        expect(Math.abs(ours - theirs)).toBeLessThanOrEqual(0.002 + ours * 0.03)
+      }
+    }),
+  )
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seededRandom } from '../seeded-random.ts'
-import { arrivalTimes, levelAt, namedShape, parseStages, scaleShape, SHAPE_NAMES } from './shape.ts'
+import { arrivalTimes, levelAt, namedShape, parseStages, SHAPE_NAMES } from './shape.ts'
 
 test('sessions of a constant rate start at even intervals', () => {
   expect([...arrivalTimes(namedShape('constant', 4, 1000))]).toEqual([0, 250, 500, 750])
@@ -37,9 +37,4 @@ test('stages move the level in straight lines', () => {
   expect([0, 5000, 10_000, 29_000, 35_000, 40_000].map((time) => levelAt(shape, time))).toEqual([
     0, 25, 50, 50, 25, 0,
   ])
-})
-
-test('the shares of two threads add up', () => {
-  const shape = namedShape('soak', 90, 10_000)
-  expect(levelAt(scaleShape(shape, 1 / 3), 5000) * 3).toBeCloseTo(levelAt(shape, 5000))
 })

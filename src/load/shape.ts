@@ -69,11 +69,6 @@ export function highestLevel({ points }: LoadShape): number {
   return Math.max(...points.map(({ level }) => level))
 }
 
-/** The shape with this share of its level, for one of several threads. */
-export function scaleShape({ duration, points }: LoadShape, share: number): LoadShape {
-  return { duration, points: points.map(({ at, level }) => ({ at, level: level * share })) }
-}
-
 /**
  * The times at which sessions start, in milliseconds, if the shape is a rate per second. With `random` the gaps vary as those of
  * independent users do; otherwise they are even.

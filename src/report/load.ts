@@ -12,6 +12,7 @@ export interface LoadReport {
   readonly model: 'open' | 'closed'
   /** As the user asked for it, such as `20 users` or `50 sessions/s`. */
   readonly level: string
+  readonly threads: number
   readonly started: string
   readonly result: LoadResult
   readonly objectives: readonly ObjectiveResult[]

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { afterEach, expect, test, vi } from 'vitest'
 import { META_KEYS } from '../../src/protocol/message.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
@@ -238,6 +239,27 @@ test('a server command is started for each session, and no process is left', asy
   expect(err).toBe('')
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ mostOpen: 2, all: { failed: 0 } })
+})
+
+test('several threads share the users and the sessions, and their figures add up', async () => {
+  const seen = await handleServer()
+  const folder = temporaryFolder()
+  const [csv, hdr] = [join(folder, 'seconds.csv'), join(folder, 'seconds.hdr')]
+  const args = ['load', handleTape(), '--rate', '30/s', '--for', '2s', '--threads', '3', '--url', seen.url]
+  const { code, out } = await reelay(...args, '--calibrate', '1', '--csv', csv, '--hdr', hdr, '--json')
+  const report = JSON.parse(out)
+  expect([code, seen.crossings]).toEqual([0, 0])
+  expect(report.sessions).toEqual({ started: 60, done: 60, cut: 0, failed: 0 })
+  expect(report.expectedFrom).toBe('calibration')
+  expect(report.calls.read.calls).toBe(180)
+  const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0)
+  const rows = readFileSync(csv, 'utf8').trim().split('\n').slice(1)
+  expect(sum(rows.map((row) => Number(row.split(',')[5])))).toBe(report.all.calls)
+  const histograms = readFileSync(hdr, 'utf8')
+    .split('\n')
+    .filter((line) => /^\d/.test(line))
+    .map((line) => decodeFromCompressedBase64(line.split(',')[3] ?? ''))
+  expect(sum(histograms.map(({ totalCount }) => totalCount))).toBe(report.all.calls)
 })
 
 test('Ctrl+C ends a run with its report and exit code 130', async () => {

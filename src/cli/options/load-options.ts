@@ -47,6 +47,8 @@ interface LoadValues extends LiveServerFlags, SecretFlags {
   readonly calibrate?: number
   readonly grace?: number
   readonly maxProcesses?: number
+  readonly threads?: number
+  readonly hdr?: string
   readonly seed?: number
   readonly server?: string
   readonly allow?: readonly string[]
@@ -194,6 +196,11 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
     grace: option('--grace <time>', durationValue(), 'Wait this long at the end for sessions to finish', {
       default: '5s',
     }),
+    threads: option(
+      '--threads',
+      countValue(256),
+      'Send the load from this many threads; by default one for each 100 users or sessions a second, and at most one for each core but one',
+    ),
     seed: seedOption,
   }),
   ...inGroup('Tape', {
@@ -213,6 +220,11 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
       "Exit with code 1 unless all limits are kept, e.g. 'p99<300ms,error<0.1%,rate>=49' (repeatable)",
     ),
     csv: option('--csv', fileValue, 'Write a line for each second to this file'),
+    hdr: option(
+      '--hdr <file>',
+      fileValue,
+      'Write the response times of each second as a log of HdrHistogram to this file',
+    ),
     json: jsonOption,
   }),
 }

@@ -1,0 +1,177 @@
+import { parentPort, Worker, workerData } from 'node:worker_threads'
+import { ReelayError } from '../errors.ts'
+import type { LoadInterval, LoadOptions, LoadResult } from './load.ts'
+import { type EncodedTotals, LoadTotals } from './measurements.ts'
+
+/** What a thread is told when it starts. */
+interface ThreadOrder {
+  readonly reelayLoad: true
+  readonly part: { readonly index: number; readonly of: number }
+  readonly expected: readonly (readonly [string, number])[]
+}
+
+type EncodedInterval = Omit<LoadInterval, 'totals'> & { readonly totals: EncodedTotals }
+type EncodedResult = Omit<LoadResult, 'totals'> & { readonly totals: EncodedTotals }
+
+/** What a thread reports. */
+type ThreadMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'interval'; readonly interval: EncodedInterval }
+  | { readonly kind: 'done'; readonly result: EncodedResult }
+  | { readonly kind: 'failed'; readonly message: string; readonly hint: string | undefined }
+
+/** The part of a run that this thread plays; `undefined` in the main thread. */
+export function threadPart(): ThreadPart | undefined {
+  const order: unknown = workerData
+  const isOrdered = typeof order === 'object' && order !== null && 'reelayLoad' in order
+  return isOrdered && parentPort !== null ? new ThreadPart(order as unknown as ThreadOrder) : undefined
+}
+
+/** The side of a thread: takes its part of the load, waits for the start and reports. */
+class ThreadPart {
+  readonly #order: ThreadOrder
+  readonly #stop = new AbortController()
+
+  constructor(order: ThreadOrder) {
+    this.#order = order
+  }
+
+  /** Plays this part. `play` is called with the options that make it a part. */
+  async run(play: (options: Partial<LoadOptions>) => Promise<LoadResult>): Promise<void> {
+    const { part, expected } = this.#order
+    const started = new Promise<void>((resolve) =>
+      parentPort?.on('message', (message: 'start' | 'stop') => {
+        if (message === 'stop') this.#stop.abort()
+        resolve()
+      }),
+    )
+    try {
+      const result = await play({
+        part,
+        expected: new Map(expected),
+        signal: this.#stop.signal,
+        beforeStart: () => {
+          this.#tell({ kind: 'ready' })
+          return started
+        },
+        onInterval: (interval) =>
+          this.#tell({ kind: 'interval', interval: { ...interval, totals: interval.totals.encode() } }),
+      })
+      this.#tell({ kind: 'done', result: { ...result, totals: result.totals.encode() } })
+    } catch (error) {
+      const hint = error instanceof ReelayError ? error.hint : undefined
+      this.#tell({ kind: 'failed', message: error instanceof Error ? error.message : String(error), hint })
+    }
+    parentPort?.close()
+  }
+
+  #tell(message: ThreadMessage): void {
+    parentPort?.postMessage(message)
+  }
+}
+
+interface ThreadsOptions {
+  readonly threads: number
+  readonly expected: ReadonlyMap<string, number>
+  readonly signal: AbortSignal
+  readonly onInterval: (interval: LoadInterval) => void
+}
+
+/** Runs this program in several threads, each with a part of the load, and adds up what they measure. */
+export async function loadInThreads({
+  threads,
+  expected,
+  signal,
+  onInterval,
+}: ThreadsOptions): Promise<LoadResult> {
+  const [, program = '', ...argv] = process.argv
+  const intervals = new IntervalSum(threads, onInterval)
+  const workers = Array.from({ length: threads }, (_, index) => {
+    const order: ThreadOrder = { reelayLoad: true, part: { index, of: threads }, expected: [...expected] }
+    return new Worker(program, { argv, workerData: order })
+  })
+  const tellAll = (message: 'start' | 'stop'): void => {
+    for (const worker of workers) worker.postMessage(message)
+  }
+  const stop = (): void => tellAll('stop')
+  signal.addEventListener('abort', stop)
+  let ready = 0
+  try {
+    const results = await Promise.all(
+      workers.map(
+        (worker) =>
+          new Promise<LoadResult>((resolve, reject) => {
+            worker.on('error', reject)
+            worker.on('exit', () => reject(new Error('a load thread ended early')))
+            worker.on('message', (message: ThreadMessage) => {
+              if (message.kind === 'ready' && ++ready === threads) tellAll('start')
+              if (message.kind === 'interval') intervals.add(decoded(message.interval))
+              if (message.kind === 'done') resolve(decoded(message.result))
+              if (message.kind === 'failed')
+                reject(new ReelayError('TARGET_REFUSED', message.message, { hint: message.hint ?? '' }))
+            })
+          }),
+      ),
+    )
+    intervals.flush()
+    return mergeResults(results)
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await Promise.all(workers.map((worker) => worker.terminate()))
+  }
+}
+
+function decoded<Encoded extends { readonly totals: EncodedTotals }>(
+  encoded: Encoded,
+): Omit<Encoded, 'totals'> & { readonly totals: LoadTotals } {
+  return { ...encoded, totals: LoadTotals.decode(encoded.totals) }
+}
+
+/** Adds up the intervals of all threads: the first of each, then the second of each. */
+class IntervalSum {
+  readonly #threads: number
+  readonly #onInterval: (interval: LoadInterval) => void
+  readonly #waiting: LoadInterval[] = []
+
+  constructor(threads: number, onInterval: (interval: LoadInterval) => void) {
+    this.#threads = threads
+    this.#onInterval = onInterval
+  }
+
+  add(interval: LoadInterval): void {
+    this.#waiting.push(interval)
+    if (this.#waiting.length === this.#threads) this.flush()
+  }
+
+  /** Reports what is left when the threads do not all have the same number of intervals. */
+  flush(): void {
+    const all = this.#waiting.splice(0)
+    const last = all.at(-1)
+    if (last === undefined) return
+    const totals = new LoadTotals()
+    for (const each of all) totals.merge(each.totals)
+    const open = all.reduce((sum, each) => sum + each.open, 0)
+    this.#onInterval({ at: Math.max(...all.map(({ at }) => at)), level: last.level, open, totals })
+  }
+}
+
+function mergeResults(results: readonly LoadResult[]): LoadResult {
+  const [first, ...others] = results
+  if (first === undefined) throw new Error('there are no threads')
+  const totals = new LoadTotals()
+  for (const each of results) totals.merge(each.totals)
+  const most = (numbers: readonly number[]): number => Math.max(...numbers)
+  const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0)
+  return {
+    ...first,
+    totals,
+    duration: most(results.map(({ duration }) => duration)),
+    wasStopped: results.some(({ wasStopped }) => wasStopped),
+    generator: {
+      busy: most(results.map(({ generator }) => generator.busy)),
+      waited: sum(results.map(({ generator }) => generator.waited)),
+    },
+    failures: [...new Set([first, ...others].flatMap(({ failures }) => failures))].slice(0, 5),
+    mostOpen: sum(results.map(({ mostOpen }) => mostOpen)),
+  }
+}
