@@ -160,18 +160,20 @@ function mergeResults(results: readonly LoadResult[]): LoadResult {
   if (first === undefined) throw new Error('there are no threads')
   const totals = new LoadTotals()
   for (const each of results) totals.merge(each.totals)
-  const most = (numbers: readonly number[]): number => Math.max(...numbers)
-  const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0)
   return {
     ...first,
     totals,
-    duration: most(results.map(({ duration }) => duration)),
+    duration: Math.max(...results.map(({ duration }) => duration)),
     wasStopped: results.some(({ wasStopped }) => wasStopped),
     generator: {
-      busy: most(results.map(({ generator }) => generator.busy)),
+      busy: Math.max(...results.map(({ generator }) => generator.busy)),
       waited: sum(results.map(({ generator }) => generator.waited)),
     },
     failures: [...new Set([first, ...others].flatMap(({ failures }) => failures))].slice(0, 5),
     mostOpen: sum(results.map(({ mostOpen }) => mostOpen)),
   }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((before, number) => before + number, 0)
 }

@@ -252,7 +252,6 @@ test('several threads share the users and the sessions, and their figures add up
   expect(report.sessions).toEqual({ started: 60, done: 60, cut: 0, failed: 0 })
   expect(report.expectedFrom).toBe('calibration')
   expect(report.calls.read.calls).toBe(180)
-  const sum = (numbers: readonly number[]): number => numbers.reduce((before, number) => before + number, 0)
   const rows = readFileSync(csv, 'utf8').trim().split('\n').slice(1)
   expect(sum(rows.map((row) => Number(row.split(',')[5])))).toBe(report.all.calls)
   const histograms = readFileSync(hdr, 'utf8')
@@ -311,3 +310,7 @@ test('a server that does not answer ends with exit code 3', async () => {
   expect(err).toContain('ECONNREFUSED')
   expect(code).toBe(3)
 })
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((before, number) => before + number, 0)
+}
