@@ -150,7 +150,7 @@ class IntervalSum {
     if (last === undefined) return
     const totals = new LoadTotals()
     for (const each of all) totals.merge(each.totals)
-    const open = all.reduce((sum, each) => sum + each.open, 0)
+    const open = sum(all.map((each) => each.open))
     this.#onInterval({ at: Math.max(...all.map(({ at }) => at)), level: last.level, open, totals })
   }
 }

@@ -186,7 +186,7 @@ test('a rate starts its number of sessions, and failures are counted by class', 
   const rows = readFileSync(csv, 'utf8').trim().split('\n')
   expect(rows[0]).toMatch(/^seconds,level,open,/)
   const started = rows.slice(1).map((row) => Number(row.split(',')[3]))
-  expect(started.reduce((sum, count) => sum + count, 0)).toBe(40)
+  expect(sum(started)).toBe(40)
 })
 
 test('a limit that is not kept ends with exit code 1 and says what was measured', async () => {
