@@ -32,7 +32,12 @@ const PAIRS = [
 ]
 
 const { values: options } = parseArgs({
-  options: { docs: { type: 'boolean' }, only: { type: 'string' }, matrix: { type: 'boolean' } },
+  options: {
+    pairs: { type: 'boolean' },
+    matrix: { type: 'boolean' },
+    only: { type: 'string' },
+    docs: { type: 'boolean' },
+  },
 })
 const isWanted = (name) => options.only === undefined || name.includes(options.only)
 
@@ -53,8 +58,10 @@ try {
       if (!(await judge(pair, join(scratch, `pair-${at + 1}`)))) failed++
     isTypeScriptLoaded = await judgeTypeScript()
   }
-  const rows = await runMatrix(join(scratch, 'matrix'), isWanted)
-  tables = { rows, outcomes: await runFrameworks(isWanted) }
+  if (options.pairs !== true) {
+    const rows = await runMatrix(join(scratch, 'matrix'), isWanted)
+    tables = { rows, outcomes: await runFrameworks(isWanted) }
+  }
 } catch (error) {
   console.error(`interop: could not run: ${error.message}`)
   process.exit(3)

@@ -41,8 +41,8 @@ const script = (name, file) => [python(name), join(drivers, file)]
 const EVERY = ['stdio', 'http']
 
 /**
- * Clients that take a whole order, and do it in one session. `modern` are the transports over which a client speaks 2026-07-28. A
- * client that `negotiates` uses the newest revision of the server, and cannot be told otherwise.
+ * Clients that take a whole order, and do it in one session. `modern` are the transports over which a client speaks 2026-07-28.
+ * Only the Python SDK and FastMCP can be told to speak an older revision to a server that has both.
  */
 export const DRIVERS = {
   'python 1': { title: 'Python SDK 1.30.0', command: script('python1', 'python_sdk.py') },
@@ -52,20 +52,17 @@ export const DRIVERS = {
     title: 'OpenAI Agents for Python 0.24.0',
     command: script('agents', 'openai_agents.py'),
     modern: EVERY,
-    negotiates: true,
   },
   go: {
     title: `Go SDK ${GO_SDK.slice(1)}`,
     command: [go('client')],
     modern: EVERY,
-    negotiates: true,
     usesNoProxy: true, // a Go program never uses a proxy for localhost
   },
   'ai sdk': {
     title: `AI SDK ${PACKAGES['@ai-sdk/mcp']}`,
     command: framework('ai-sdk'),
     modern: ['http'],
-    negotiates: true,
     isNode: true,
   },
   langchain: {
@@ -77,13 +74,13 @@ export const DRIVERS = {
     title: `Mastra ${PACKAGES['@mastra/mcp']}`,
     command: framework('mastra'),
     modern: EVERY,
-    negotiates: true,
     lacks: 'sse',
     isNode: true,
   },
   'agents js': {
     title: `OpenAI Agents ${PACKAGES['@openai/agents']}`,
     command: framework('openai-agents'),
+    modern: EVERY,
     isNode: true,
   },
 }

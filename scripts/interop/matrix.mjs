@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { end, ended, firstMatch, freePort, start } from '../processes.mjs'
 import { serving, startPlayer } from '../player.mjs'
 import { main, recording, startRecorder } from '../recorder.mjs'
-import { root } from '../run.mjs'
+import { root, runTool } from '../run.mjs'
 import { CLIENTS } from './clients.mjs'
 import { DRIVERS, resultFolder, SMALL_SERVERS } from './ecosystem.mjs'
 import { everything } from './programs.mjs'
@@ -37,12 +37,12 @@ const SERVERS = {
 const TAPES = [
   ...tapesOf('everything', 'legacy', { stdio: 'python 1', http: 'mastra', sse: 'fastmcp' }),
   ...tapesOf('python 1', 'legacy', { stdio: 'agents py', http: 'go', sse: 'ai sdk' }),
-  ...tapesOf('python 2', 'legacy', { stdio: 'langchain', http: 'agents js', sse: 'python 1' }),
-  ...tapesOf('fastmcp', 'legacy', { stdio: 'python 2', http: 'langchain', sse: 'agents js' }),
+  ...tapesOf('python 2', 'legacy', { stdio: 'langchain', http: 'fastmcp', sse: 'agents js' }),
+  ...tapesOf('fastmcp', 'legacy', { stdio: 'python 2', http: 'langchain', sse: 'python 1' }),
   ...tapesOf('go', 'legacy', { stdio: 'fastmcp', http: 'python 1', sse: 'python 2' }),
-  ...tapesOf('python 2', 'modern', { stdio: 'fastmcp', http: 'python 2' }),
+  ...tapesOf('python 2', 'modern', { stdio: 'fastmcp', http: 'go' }),
   ...tapesOf('fastmcp', 'modern', { stdio: 'mastra', http: 'ai sdk' }),
-  ...tapesOf('go', 'modern', { stdio: 'agents py', http: 'go' }),
+  ...tapesOf('go', 'modern', { stdio: 'agents py' }), // over HTTP it speaks 2026-07-28 only without sessions
 ]
 
 function tapesOf(server, era, recorders) {
@@ -252,6 +252,7 @@ export function writeTables() {
   const [before] = text.split(BEGIN)
   const [, after] = text.split(END)
   writeFileSync(page, `${before}${BEGIN}\n\n${tables(rows, outcomes)}\n\n${END}${after}`)
+  runTool('oxfmt', [page])
 }
 
 function tables(rows, outcomes) {

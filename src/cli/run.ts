@@ -325,8 +325,13 @@ function unseenReason(program: string, { server }: RunFlags): string {
     return `no Node program with an MCP client that Reelay recognises connected to ${server === undefined ? 'an' : 'a'} ${which}`
   const overHttp = needsOwnProxy()
     ? 'over HTTP it uses a proxy of its own (HTTP_PROXY), which Reelay does not replace'
-    : `over HTTP it has to use the proxy in HTTP_PROXY${otherLanguage(program) === 'Go' ? ', which Go programs do not use for localhost' : ''}`
+    : `over HTTP it has to use the proxy in HTTP_PROXY${mayBeGo(program) ? ', which Go programs do not use for localhost' : ''}`
   return `Reelay saw ${program} connect to no ${which}: ${overHttp}, and over stdio it has to start the server by a name such as npx, without a path`
+}
+
+/** A compiled program has a name of its own. */
+function mayBeGo(program: string): boolean {
+  return ['Go', undefined].includes(otherLanguage(program))
 }
 
 /** The runtime of a command that is plainly not Node, by its name. */

@@ -304,13 +304,24 @@ function applyErrorPolicy({ onError, controller }: RunOptions): void {
 /** Names of options that match nothing are most often misspelled. */
 function unmatchedNames(part: ServerPart, options: PlayOptions, tools: ToolDescriptions): readonly string[] {
   const known = [...new Set([...tools.keys(), ...toolsOnTape(part).keys()])]
-  const unknown = known.length === 0 ? [] : (options.allow ?? []).filter((name) => !known.includes(name))
+  const unlisted = known.length === 0 ? [] : (options.allow ?? []).filter((name) => !known.includes(name))
+  // A tool that the server does not list can still be called, to see the error.
+  const called = unlisted.length === 0 ? new Set() : calledTools(part)
+  const unknown = unlisted.filter((name) => !called.has(name))
   return [
     ...unknown.map((name) => `--allow ${name} matches no tool${suggestName(name, known)}`),
     ...unmatchedPatterns(part.turns, options).map(
       ([option, pattern]) => `${pattern} of --${option} matches no message of the tape`,
     ),
   ]
+}
+
+function calledTools({ turns }: ServerPart): ReadonlySet<unknown> {
+  const names = Array.from({ length: turns.size }, (_, place) => {
+    const { method, name } = turns.summary(place)
+    return method === 'tools/call' ? name : undefined
+  })
+  return new Set(names)
 }
 
 function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonly string[] {

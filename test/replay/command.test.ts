@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { member } from '../../src/json/parse.ts'
@@ -59,6 +61,44 @@ test('one tool is allowed by its name', async () => {
   )
   expect(code).toBe(0)
 })
+
+test('a call of a tool that the server does not list is sent if the user allows it, and its error is compared', async () => {
+  const folder = temporaryFolder()
+  const server = join(folder, 'server.mjs')
+  writeFileSync(server, SERVER_OF_ONE_TOOL)
+  const tape = join(folder, 'unknown.tape.jsonl')
+  const client = new Client({ name: 'x', version: '1' })
+  const args = [REELAY, 'record', '-q', '-o', tape, '--', process.execPath, server, 'not found']
+  await client.connect(new StdioClientTransport({ command: process.execPath, args }))
+  await client.listTools()
+  await expect(client.callTool({ name: 'nope', arguments: {} })).rejects.toThrow('not found')
+  await client.close()
+  const verify = (message: string, ...flags: string[]): ReturnType<typeof reelay> =>
+    reelay('verify', tape, ...flags, '--', process.execPath, server, message)
+  const [held, allowed, named, changed] = await Promise.all([
+    verify('not found'),
+    verify('not found', '--allow-writes'),
+    verify('not found', '--allow', 'nope'),
+    verify('unknown', '--allow-writes'),
+  ])
+  expect([held.code, allowed.code, named.code, changed.code]).toEqual([3, 0, 0, 1])
+  expect(held.out).toContain('To send it: --allow nope or --allow-writes')
+  for (const { out } of [allowed, named]) expect(out).toContain('2 of 2 responses as recorded')
+  expect(named.out).not.toContain('matches no tool')
+  expect(changed.out).toMatch(/error\.message/)
+})
+
+const SERVER_OF_ONE_TOOL = `
+  import { createInterface } from 'node:readline'
+  const results = {
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+    'tools/list': { tools: [{ name: 'only', inputSchema: { type: 'object' } }] },
+  }
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line)
+    const outcome = results[method] ? { result: results[method] } : { error: { code: -32602, message: process.argv[2] } }
+    if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+  })`
 
 test('a dry run starts nothing and says what would be sent', async () => {
   const { code, out } = await reelay('replay', recorded, '--dry-run')
