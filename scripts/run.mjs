@@ -1,12 +1,10 @@
 // Shared by the project's own scripts: run a command, and install or build only when that is needed.
 import { spawnSync } from 'node:child_process'
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -63,7 +61,8 @@ export async function build() {
   rmSync(program, { recursive: true, force: true })
   const compiled = runTool('typescript', ['-p', 'tsconfig.build.json'])
   if (compiled !== 0) return compiled
-  await pack(program)
+  const { packProgram } = await import('./pack.mjs')
+  await packProgram(join(root, 'dist'))
   await packLibrary(join(root, 'dist'))
   const { writeOfficialSchemas } = await import('./official-schemas.mjs')
   const suite = join(root, 'node_modules', '@modelcontextprotocol', 'conformance')
@@ -83,30 +82,6 @@ function removeOlder(folder, time) {
     else if (statSync(path).ctimeMs < time) rmSync(path)
   }
   if (readdirSync(folder).length === 0) rmdirSync(folder)
-}
-
-async function pack(program) {
-  const packed = join(root, 'dist', 'packed')
-  const { rolldown } = await import('rolldown')
-  const bundle = await rolldown({
-    input: join(program, 'main.js'),
-    platform: 'node',
-    external: ['cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
-  })
-  await bundle.write({
-    dir: packed,
-    format: 'cjs',
-    entryFileNames: PROGRAM,
-    chunkFileNames: '[name].js',
-    dynamicImportInCjs: false, // code out of V8's cache cannot import
-  })
-  foldIntoProgram(packed)
-  await shrink(packed)
-  writeFileSync(join(packed, 'main.js'), launcher(program))
-  rmSync(program, { recursive: true })
-  renameSync(packed, program)
-  writeFileSync(join(program, 'package.json'), '{ "type": "commonjs" }\n')
-  chmodSync(join(program, 'main.js'), 0o755)
 }
 
 /**
@@ -139,64 +114,6 @@ function typesShownBy(files, folder) {
   }
   return found
 }
-
-const PROGRAM = 'reelay.js'
-
-/** What the user starts: it runs the program, from V8's code cache where it can. */
-function launcher(program) {
-  return `#!/usr/bin/env node\n${readFileSync(join(program, 'launch.cjs'), 'utf8').replace(/^\/\/# sourceMapping.*$/m, '')}`
-}
-
-/**
- * The recorder starts faster from one file: the chunks that it shares with other commands move into it, each behind those
- * that it needs itself, and the commands find them there.
- */
-function foldIntoProgram(folder) {
-  const main = join(folder, PROGRAM)
-  const folded = new Map()
-  const fold = (code) =>
-    code.replace(STATIC_REQUIRE, (_, declared, name) => {
-      if (!folded.has(name)) {
-        const body = fold(readFileSync(join(folder, name), 'utf8'))
-        folded.set(
-          name,
-          `exports.folded[${JSON.stringify(name)}] = ((exports) => {\n${body}\nreturn exports;\n})({})\n`,
-        )
-      }
-      return `${declared}folded[${JSON.stringify(name)}]`
-    })
-  const code = fold(readFileSync(main, 'utf8'))
-  const shared = `exports.folded = {}\nconst { folded } = exports\n${[...folded.values()].join('')}`
-  writeFileSync(main, `${shared}${code.replace(/^#!.*\n/, '')}`)
-  for (const name of folded.keys())
-    writeFileSync(
-      join(folder, name),
-      `module.exports = require('./main.js').folded[${JSON.stringify(name)}]\n`,
-    )
-}
-
-/** What is shorter, and all ASCII, is read and compiled faster. Names of functions stay, for the stacks in reports of faults. */
-async function shrink(folder) {
-  const { minifySync } = await import('rolldown/experimental')
-  for (const name of readdirSync(folder)) {
-    const file = join(folder, name)
-    const text = readFileSync(file, 'utf8').replaceAll(`require("./${PROGRAM}")`, 'require("./main.js")')
-    const { code } = minifySync(name, text, { compress: false, mangle: { keepNames: true } })
-    const ascii = code.replaceAll(/[^\0-\x7f]/g, escaped)
-    writeFileSync(file, name === PROGRAM ? `(function (${WRAPPED}) { ${ascii}\n})` : ascii)
-  }
-}
-
-/** As Node wraps every module; the launcher runs this one itself, without making a copy of it. */
-const WRAPPED = 'exports, require, module, __filename, __dirname'
-
-/** In strings, templates and patterns it means the same. */
-function escaped(unit) {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-/** At the beginning of a line; what is loaded later stands within one. */
-const STATIC_REQUIRE = /^((?:const \w+ = )?)require\("\.\/([\w.-]+)"\)/gm
 
 function isInstalled() {
   const marker = join(root, 'node_modules', '.package-lock.json')

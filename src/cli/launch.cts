@@ -4,14 +4,19 @@ const fs = process.getBuiltinModule('node:fs')
 const path = process.getBuiltinModule('node:path')
 const { Script } = process.getBuiltinModule('node:vm')
 
-type Load = (name: string) => unknown
-type Body = (into: unknown, load: Load, own: NodeJS.Module, file: string, folder: string) => void
+/** The modules of the packed files that are loaded. Each is a function that runs it at the first call. */
+type Modules = Record<string, () => unknown>
+type Body = (shared: Modules, load: (file: string) => Modules, require: NodeJS.Require, file: string) => void
 
-const PROGRAM = 'reelay.js'
+/** The files that have what these commands run first. Another command starts with the file that has most of the program. */
+const STARTS: Readonly<Record<string, string>> = { record: './record.js', serve: './serve.js' }
+const PROGRAM = './reelay.js'
 /** The commands that a client or a person waits for. Each has its own caches, because they compile different code. */
-const WAITED_FOR = ['record', 'serve', '--help']
+const WAITED_FOR = ['record', 'serve', 'inspect', 'replay', 'verify', '--help']
 /** The delay lets the first messages pass. It is short, because V8 discards code that has not run for a while. */
 const SAVE_AFTER_MS = 1000
+/** A command with more words, such as `reelay serve <tape> --http`, runs more of the program and has its own caches. */
+const PLAIN_WORDS = 4
 const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 
 /** Scripts that were compiled in this run, by the path of their cache. */
@@ -20,7 +25,8 @@ let isExitWatched = false
 
 const verb = process.argv[2] ?? ''
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
-run(PROGRAM, module)
+const shared: Modules = {}
+load((Object.hasOwn(STARTS, verb) && STARTS[verb]) || PROGRAM)['main']?.()
 
 /** Options of Node may change what V8 compiles, and caches of different options would replace each other. */
 function isPlainNode(): boolean {
@@ -28,47 +34,20 @@ function isPlainNode(): boolean {
   return process.execArgv.length === 0 && NODE_OPTIONS === '' && NODE_DISABLE_COMPILE_CACHE === ''
 }
 
-function run(name: string, own: NodeJS.Module): void {
+/** Adds the modules of a packed file. */
+function load(name: string): Modules {
   const file = path.join(__dirname, name)
-  const script = compiled(file, fs.readFileSync(file, 'latin1')) // the build leaves only ASCII in it
-  const body: Body = script.runInThisContext()
-  body(own.exports, load, own, file, __dirname)
+  const body: Body = compiled(file, fs.readFileSync(file, 'latin1')).runInThisContext() // the build leaves only ASCII in it
+  body(shared, load, require, file)
+  return shared
 }
 
 function compiled(file: string, code: string): InstanceType<typeof Script> {
-  // The build has already wrapped the program, because copying such a long string here would cause garbage collection.
-  const isWrapped = path.basename(file) === PROGRAM
-  const wrapped = isWrapped
-    ? code
-    : `(function (exports, require, module, __filename, __dirname) { ${code}\n})`
   const cache = isCached ? cacheOf(file) : undefined
   const cachedData = cache && readCache(cache)
-  const script = new Script(wrapped, { filename: file, ...(cachedData && { cachedData }) })
+  const script = new Script(code, { filename: file, ...(cachedData && { cachedData }) })
   if (cache !== undefined && script.cachedDataRejected !== false) saveLater(script, cache)
   return script
-}
-
-/** Replaces `require` in the program. Most parts are already in memory, and others may be in the cache. */
-function load(name: string): unknown {
-  if (!isCached || !name.startsWith('./')) return require(name)
-  const file = path.basename(name)
-  if (file === 'main.js') return module.exports
-  const { folded } = module.exports as { readonly folded: Readonly<Record<string, unknown>> }
-  return Object.hasOwn(folded, file) ? folded[file] : loadOnce(file)
-}
-
-function loadOnce(name: string): unknown {
-  const file = path.join(__dirname, name)
-  const known = require.cache[file]
-  if (known !== undefined) return known.exports
-  const own = new (module.constructor as new (id: string, parent: NodeJS.Module) => NodeJS.Module)(
-    file,
-    module,
-  )
-  require.cache[file] = own // before it runs, because modules may require each other
-  run(name, own)
-  own.loaded = true
-  return own.exports
 }
 
 /** The name contains everything that must be equal, because V8 only compares the lengths of two sources. */
@@ -76,7 +55,7 @@ function cacheOf(file: string): string {
   const { size, mtimeMs } = fs.statSync(file)
   const home = path.resolve(process.env['REELAY_HOME'] || path.join(userFolder(), '.reelay'))
   const name = [
-    verb.replace(/^-+/, ''),
+    verb.replace(/^-+/, '') + (process.argv.length > PLAIN_WORDS ? '-options' : ''),
     path.basename(file, '.js'),
     size,
     Math.round(mtimeMs),

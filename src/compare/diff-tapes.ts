@@ -81,7 +81,7 @@ export async function diffTapes(
   after: string,
   options: TapeDiffOptions = {},
 ): Promise<TapeDiff> {
-  if (await hasSameBytes(before, after)) return identicalDiff(before, after)
+  if (hasSameBytes(before, after)) return identicalDiff(before, after)
   const one = await openIndexedTape(before)
   try {
     const other = await openIndexedTape(after)

@@ -217,8 +217,9 @@ function runVerify(
   [file, ...args]: readonly [string, ...string[]],
   options: { readonly cwd: string; readonly signal: AbortSignal },
 ): Promise<DemoVerification> {
+  const env = { ...process.env, REELAY_HOME: options.cwd } // deleted with the folder
   return new Promise((resolve) => {
-    const child = execFile(file, args, options, (_error, stdout, stderr) => {
+    const child = execFile(file, args, { ...options, env }, (_error, stdout, stderr) => {
       const report = parseJson(stdout)
       const noise = member(report, 'noise')
       resolve({

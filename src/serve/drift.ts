@@ -47,16 +47,14 @@ export function missCount({ misses, unlisted = ALL_LISTED }: Drift): number {
 export function formatDrift(drift: Drift, { request: shown, text }: ReportView = UNREDACTED): string {
   const { leftOver, misses, notes, faults = [], wentLive = [] } = drift
   const causes = leftOverCauses(leftOver.slice(0, MAX_LINES), misses)
-  return [
-    formatCounts(drift),
+  const lines = [
     ...limitedLines(wentLive, (asked) => `WENT LIVE, not on the tape: ${describeRequest(shown(asked))}`),
     ...limitedLines(faults, (fault) => `fault: ${fault}`),
     ...limitedLines(leftOver, (request, place) => leftOverLine(shown(request), causes[place])),
     ...limitedLines(misses, ({ reason, request }) => `missed: ${reason} ${describeRequest(request)}`),
     ...limitedLines(notes, (note) => `note: ${note}`),
   ]
-    .map((line) => escapeControlChars(text(line)))
-    .join('\n')
+  return [formatCounts(drift), ...lines.map((line) => escapeControlChars(text(line)))].join('\n')
 }
 
 /** Returns the drift as the error that a program gets. */

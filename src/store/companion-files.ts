@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { errorMessage, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { writeOwnFile } from './file/replace-file.ts'
 
@@ -16,7 +15,7 @@ export interface CompanionFile {
 /** Reads the matching rules beside a tape. Returns `undefined` if there is no such file. */
 export async function readMatchFile(tapePath: string): Promise<CompanionFile | undefined> {
   const paths = companionPaths(tapePath, '.match')
-  const texts = await Promise.all(paths.map((path) => readText(path, 'SETTINGS_INVALID')))
+  const texts = paths.map((path) => readText(path, 'SETTINGS_INVALID'))
   const [file, other] = texts.filter((found) => found !== undefined)
   if (file === undefined) return undefined
   if (other === undefined) return { path: file.path, value: await parseText(file, 'SETTINGS_INVALID') }
@@ -29,7 +28,7 @@ export async function readMatchFile(tapePath: string): Promise<CompanionFile | u
 export async function writeMatchRules(tapePath: string, rules: readonly string[]): Promise<string> {
   const file = await readMatchFile(tapePath)
   const path = file?.path ?? companionPaths(tapePath, '.match')[0]
-  const before = file === undefined ? undefined : await readFile(path, 'utf8')
+  const before = file === undefined ? undefined : readFileSync(path, 'utf8')
   const text = path.endsWith('.json') ? rulesAsJson(file?.value, rules) : await rulesAsYaml(before, rules)
   await writeCompanionFile(path, text)
   return path
@@ -68,7 +67,7 @@ interface NoiseFileContent {
 
 /** Reads a bindings file that the user named. Returns `undefined` if it is empty. */
 export async function readBindingsFileAt(path: string): Promise<CompanionFile | undefined> {
-  const file = await readText(path, 'BINDINGS_INVALID')
+  const file = readText(path, 'BINDINGS_INVALID')
   if (file === undefined) throw invalidFile('BINDINGS_INVALID', path, 'there is no such file')
   return parseBindings(file)
 }
@@ -76,7 +75,7 @@ export async function readBindingsFileAt(path: string): Promise<CompanionFile | 
 /** Reads the bindings file beside a tape. Returns `undefined` if there is none, or if it is empty. */
 export async function readBindingsForTape(tapePath: string): Promise<CompanionFile | undefined> {
   for (const path of companionPaths(tapePath, '.bindings')) {
-    const file = await readText(path, 'BINDINGS_INVALID')
+    const file = readText(path, 'BINDINGS_INVALID')
     if (file !== undefined) return parseBindings(file)
   }
   return undefined
@@ -103,17 +102,13 @@ interface CompanionText {
   readonly text: string
 }
 
-async function readText(path: string, code: ErrorCode): Promise<CompanionText | undefined> {
+function readText(path: string, code: ErrorCode): CompanionText | undefined {
+  if (!existsSync(path)) return undefined
   try {
-    return { path, text: await readFile(path, 'utf8') }
+    return { path, text: readFileSync(path, 'utf8') }
   } catch (cause) {
-    if (isMissing(cause)) return undefined
     throw invalidFile(code, path, cause)
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(String(systemErrorCode(error)))
 }
 
 // The YAML parser is loaded only if there is a file to parse.

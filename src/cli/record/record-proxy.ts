@@ -42,8 +42,9 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     onTrouble: printTapeProblem,
     onPending: printNotice,
   })
+  const ended = waitForSignal() // before the user is told that Ctrl+C ends it
   announceProxy(args, recording, server)
-  const signal = await waitForSignal()
+  const signal = await ended
   const summary = await recording.close()
   await view?.end()
   printRecordingSummary(args, summary)
@@ -111,8 +112,9 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
     printRecordingSummary(args, summary)
   }
   if (args.command === undefined) {
+    const ended = waitForSignal()
     printProxyVariables(added)
-    const signal = await waitForSignal()
+    const signal = await ended
     await finish()
     process.exit(signal === 'SIGINT' ? 130 : 0)
   }

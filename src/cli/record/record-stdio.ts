@@ -6,6 +6,7 @@ import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
 import { openRedaction, type RecordingRedaction } from '../../record/redaction.ts'
 import { relay } from '../../record/stdio/relay.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
@@ -33,11 +34,8 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   const redaction = redactionOrRefusal(args, path)
   const log = openTapeLog(args, name, { ...redaction, path, view })
   announceRecording(args, { path: log.path, failure: log.failure, keyTrouble: redaction.trouble })
-  const words = redaction.redactor?.command(process.argv.slice(3))
-  // A client starts the recorder again and again, and each session needs its own tape.
-  const ifExists = args.ifExists === 'refuse' ? ['--numbered'] : []
-  if (log.failure === undefined && words !== undefined)
-    printClientConfig(args, name, clientEntry(['record', ...ifExists, ...words]))
+  if (log.failure === undefined && !args.quiet && redaction.redactor !== undefined)
+    setImmediate(printRecorderConfig, args, name, redaction.redactor) // the client waits for its first message
   const filter = await loadMessageFilter(args, log)
   const interception = args.intercept && (await import('./intercept.ts')).prepareInterception(args)
   await interception?.listen(log.path)
@@ -63,6 +61,13 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
   printRecordingSummary(args, summary)
   if (args.learn !== undefined && summary.path !== undefined) await learnFrom(summary.path, args)
   exitLike(exit)
+}
+
+/** A client starts the recorder again and again, and each session needs its own tape. */
+function printRecorderConfig(args: RecordCommandArgs, server: string, redactor: Redactor): void {
+  const ifExists = args.ifExists === 'refuse' ? ['--numbered'] : []
+  const words = redactor.command(process.argv.slice(3))
+  printClientConfig(args, server, clientEntry(['record', ...ifExists, ...words]))
 }
 
 /** If this process may not open enough files for pipes, the server gets our stdin and stdout, and the session is not recorded. */

@@ -7,6 +7,7 @@ import type { LivePlan } from './live-plan.ts'
 import { describeMatchSettings, fixedClock, readConfiguredMatching, readPlayOptions } from './play-options.ts'
 import {
   announceEndpoints,
+  announceSoon,
   announceTape,
   printServeLine,
   printServeNote,
@@ -144,8 +145,10 @@ async function serveOnStdio(
 ): Promise<Drift> {
   if (options === undefined) throw usageError('no tape is given', 'see reelay serve --help')
   const server = resolveServer(options.tape, options.server)
-  announceTape(options, [server])
-  printServeConfig(server, clientEntry(shownArguments()))
+  announceSoon(() => {
+    announceTape(options, [server])
+    printServeConfig(server, clientEntry(shownArguments()))
+  })
   // A client may kill the server at the end, and `reelay run` has to know that it was played.
   appendReplayReport({ server, answered: 0, misses: 0, leftOver: 0 })
   const streams = {

@@ -116,7 +116,25 @@ export function printServeNote(text: string): void {
   printServeLine(`reelay serve: ${text}`)
 }
 
+/**
+ * Prints an announcement after the first round of the event loop, in which a client that is already waiting gets its response.
+ * It still comes before any other line.
+ */
+export function announceSoon(announce: () => void): void {
+  pendingAnnouncement = announce
+  setImmediate(printPending)
+}
+
+let pendingAnnouncement: (() => void) | undefined
+
+function printPending(): void {
+  const announce = pendingAnnouncement
+  pendingAnnouncement = undefined
+  announce?.()
+}
+
 /** Prints on stderr, because stdout belongs to the protocol. */
 export function printServeLine(text: string): void {
+  printPending()
   process.stderr.write(`${text}\n`)
 }

@@ -233,17 +233,16 @@ export class PrefilterTables {
   readonly entries: (PatternEntry | undefined)[] = []
   readonly #kinds: readonly PatternKind[]
   readonly #image: PrefilterImage | undefined
-  readonly #numbers: Uint16Array
+  #numbers: string | undefined
   #patterns: readonly string[] | undefined
 
   constructor(image?: PrefilterImage, kinds: readonly PatternKind[] = []) {
     this.#image = image
     this.#kinds = kinds
-    this.#numbers = unpackNumbers(image?.entries ?? '')
     if (image === undefined) return
-    fillFollowers(this.followers, unpackNumbers(image.followers))
-    fillSparse(this.firstEntries, unpackNumbers(image.firstEntries))
-    this.entries.length = this.#numbers.length / NUMBERS_PER_ENTRY
+    fillFollowers(this.followers, atob(image.followers))
+    fillSparse(this.firstEntries, atob(image.firstEntries))
+    this.entries.length = packedCount(image.entries) / NUMBERS_PER_ENTRY
   }
 
   /** Returns an entry, counted from 1. */
@@ -301,7 +300,10 @@ export class PrefilterTables {
 
   #entryFromImage(index: number): PatternEntry {
     this.#patterns ??= this.#image?.patterns.split('\n') ?? []
-    const [offset = 0, kind = 0, next = 0, rule = 0] = this.#numbers.subarray(index * NUMBERS_PER_ENTRY)
+    const numbers = (this.#numbers ??= atob(this.#image?.entries ?? ''))
+    const [offset, kind, next, rule] = [0, 1, 2, 3].map((at) =>
+      numberAt(numbers, index * NUMBERS_PER_ENTRY + at),
+    ) as [number, number, number, number]
     return { bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next, rule }
   }
 
@@ -329,21 +331,25 @@ function packNumbers(numbers: readonly number[]): string {
   return btoa(numbers.map((number) => String.fromCharCode(number & 255, number >> 8)).join(''))
 }
 
-function unpackNumbers(packed: string): Uint16Array {
-  const bytes = atob(packed)
-  const numbers = new Uint16Array(bytes.length / 2)
-  for (let at = 0; at < numbers.length; at++)
-    numbers[at] = bytes.charCodeAt(2 * at) | (bytes.charCodeAt(2 * at + 1) << 8)
-  return numbers
+/** The number of packed numbers. */
+function packedCount(packed: string): number {
+  const padding = packed.length - packed.replace(/=+$/, '').length
+  return ((packed.length / 4) * 3 - padding) / 2
 }
 
-function fillSparse(table: Uint16Array, pairs: Uint16Array): void {
-  for (let at = 0; at < pairs.length; at += 2) table[pairs[at]!] = pairs[at + 1]!
+/** Reads a packed number after `atob`. */
+function numberAt(bytes: string, index: number): number {
+  return bytes.charCodeAt(2 * index) | (bytes.charCodeAt(2 * index + 1) << 8)
+}
+
+function fillSparse(table: Uint16Array, pairs: string): void {
+  for (let at = 0; at < pairs.length / 2; at += 2) table[numberAt(pairs, at)] = numberAt(pairs, at + 1)
 }
 
 /** Fills a table of larger numbers, of which each is stored in two parts. */
-function fillFollowers(table: Uint32Array, parts: Uint16Array): void {
-  for (let at = 0; at < parts.length; at += 4) table[parts[at]!] = parts[at + 2]! | (parts[at + 3]! << 16)
+function fillFollowers(table: Uint32Array, parts: string): void {
+  for (let at = 0; at < parts.length / 2; at += 4)
+    table[numberAt(parts, at)] = numberAt(parts, at + 2) | (numberAt(parts, at + 3) << 16)
 }
 
 function inTwoParts(number: number): readonly number[] {

@@ -1,5 +1,5 @@
 import { channel, type Channel } from 'node:diagnostics_channel'
-import { open, stat, type FileHandle } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
 import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
@@ -160,7 +160,7 @@ interface FirstLine {
 
 /** Throws if the file cannot be a tape. */
 async function readFirstLine(path: string): Promise<FirstLine> {
-  await assertReadableFile(path)
+  assertReadableFile(path)
   let head = Buffer.alloc(0)
   for await (const chunk of fileChunks(path)) {
     head = Buffer.concat([head, chunk])
@@ -178,53 +178,55 @@ export interface TapeRead {
   readonly of: number
 }
 
-/** Yields the current content of a file. Every chunk is a new buffer. */
+/**
+ * Yields the current content of a file. Every chunk is a new buffer. It is read synchronously, because most tapes have one chunk,
+ * and handing it to another thread takes longer than reading it. Between chunks, other work gets its turn.
+ */
 export async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
-  const file = await openForReading(path)
+  const file = openForReading(path)
   try {
     let bytes = 0
     for (;;) {
-      const chunk = await nextChunk(path, file)
+      const chunk = nextChunk(path, file)
       if (chunk.length === 0) return
       bytes += chunk.length
-      if (tapeReads.hasSubscribers) tapeReads.publish({ path, bytes, of: (await file.stat()).size })
+      if (tapeReads.hasSubscribers) tapeReads.publish({ path, bytes, of: fstatSync(file).size })
       yield chunk
+      if (chunk.length === CHUNK_BYTES) await new Promise(setImmediate)
     }
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
 /** Returns true if two files have the same bytes. Files of different sizes are not read. */
-export async function hasSameBytes(one: string, other: string): Promise<boolean> {
-  await assertReadableFile(one)
-  await assertReadableFile(other)
-  const [left, right] = [await openForReading(one), await openForReading(other)]
+export function hasSameBytes(one: string, other: string): boolean {
+  assertReadableFile(one)
+  assertReadableFile(other)
+  const [left, right] = [openForReading(one), openForReading(other)]
   try {
-    const [size, otherSize] = [(await left.stat()).size, (await right.stat()).size]
-    if (size !== otherSize) return false
-    const buffers = [Buffer.allocUnsafe(COMPARED_BYTES), Buffer.allocUnsafe(COMPARED_BYTES)] as const
+    const { size } = fstatSync(left)
+    if (size !== fstatSync(right).size) return false
+    const [ours, theirs] = [Buffer.allocUnsafe(COMPARED_BYTES), Buffer.allocUnsafe(COMPARED_BYTES)]
     for (let at = 0; at < size; at += COMPARED_BYTES) {
-      const reads = await Promise.all([
-        left.read(buffers[0], 0, COMPARED_BYTES, at),
-        right.read(buffers[1], 0, COMPARED_BYTES, at),
-      ])
-      const [ours, theirs] = reads.map(({ bytesRead }) => bytesRead)
-      if (ours !== theirs || buffers[0].compare(buffers[1], 0, theirs, 0, ours) !== 0) return false
+      const [read, alsoRead] = [
+        readSync(left, ours, { position: at }),
+        readSync(right, theirs, { position: at }),
+      ]
+      if (read !== alsoRead || ours.compare(theirs, 0, read, 0, read) !== 0) return false
     }
     return true
   } finally {
-    await Promise.all([left.close(), right.close()])
+    closeSync(left)
+    closeSync(right)
   }
 }
 
 const COMPARED_BYTES = 1024 * 1024
 
 // Checked before the file is opened: opening a pipe would wait for its writer, and opening a device can have side effects.
-async function assertReadableFile(path: string): Promise<void> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw unreadableTape(path, error)
-  })
+function assertReadableFile(path: string): void {
+  const found = statOf(path)
   if (found.isDirectory()) {
     throw new ReelayError('TAPE_IS_A_FOLDER', `${path} is a folder, not a tape`, {
       hint: 'give the path of a file in it; `reelay list` shows the tapes of the tape folder',
@@ -236,6 +238,14 @@ async function assertReadableFile(path: string): Promise<void> {
     })
   }
   if (found.size === 0) throw new ReelayError('TAPE_EMPTY', `${path} is empty`, { hint: EMPTY_HINT })
+}
+
+function statOf(path: string): Stats {
+  try {
+    return statSync(path)
+  } catch (error) {
+    throw unreadableTape(path, error)
+  }
 }
 
 const EMPTY_HINT =
@@ -256,19 +266,18 @@ function unreadableTape(path: string, error: unknown): ReelayError {
   })
 }
 
-async function openForReading(path: string): Promise<FileHandle> {
+function openForReading(path: string): number {
   try {
-    return await open(path, 'r')
+    return openSync(path, 'r')
   } catch (error) {
     throw unreadableTape(path, error)
   }
 }
 
-async function nextChunk(path: string, file: FileHandle): Promise<Uint8Array> {
-  const chunk = new Uint8Array(CHUNK_BYTES)
+function nextChunk(path: string, file: number): Uint8Array {
+  const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   try {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES)
-    return chunk.subarray(0, bytesRead)
+    return chunk.subarray(0, readSync(file, chunk))
   } catch (error) {
     throw unreadableTape(path, error)
   }

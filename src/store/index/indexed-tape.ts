@@ -22,7 +22,7 @@ import { ArrayColumn } from '../columns.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import type { TapeProblem } from '../file/frame-reader.ts'
 import { tapeFolder } from '../home.ts'
-import { loadTape, openTape } from '../file/read.ts'
+import { openTape, readTape, type TapeReader } from '../file/read.ts'
 import { buildIndex, scanTapeSync } from './build-index.ts'
 import { tapeFingerprintOf, openIndexFile } from './index-file.ts'
 import { buildKeyTable, KeyTable, type TapeIndex } from './tape-index.ts'
@@ -68,7 +68,7 @@ export async function openIndexedTape(
     ? (openIndexFile(path, fingerprint, () => scanTapeSync(path, fingerprint)) ??
       (await buildIndex(path, fingerprint)))
     : undefined
-  if (opened === undefined) return openInMemory(path, side)
+  if (opened === undefined) return openInMemory(reader, side)
   const { ended, problems, joined } = opened.index.about
   const file = new TapeLineFile(path, statSync(path).size) // The tape may have grown since.
   const matchFile = await readMatchFile(path)
@@ -94,8 +94,8 @@ function inMemoryBytes(path: string): number {
 
 // Three kinds of tapes are also read into memory: of an older format version, with a line that is too long for an index, and
 // with messages that were held, because each side of the link saw others.
-async function openInMemory(path: string, side: LinkSide): Promise<IndexedTape> {
-  const tape = await loadTape(path, side)
+async function openInMemory(reader: TapeReader, side: LinkSide): Promise<IndexedTape> {
+  const tape = await readTape(reader, side)
   return { ...tape, turns: turnStoreOf(tape.turns), close: () => {}, [Symbol.asyncDispose]: async () => {} }
 }
 

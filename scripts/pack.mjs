@@ -1,0 +1,239 @@
+// Packs the program into few files that start fast: docs/decisions/0002-the-program-is-packed-as-commonjs.md.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, posix } from 'node:path'
+import { rolldown } from 'rolldown'
+import { minifySync } from 'rolldown/experimental'
+import { parseAst } from 'rolldown/parseAst'
+
+const MAIN = 'cli/main.js'
+/** The file with what most commands load: these modules, and all that they import. */
+const PROGRAM = 'reelay.js'
+const IN_PROGRAM = [MAIN, 'cli/serve/serve-tapes.js', 'cli/run-program.js', 'cli/output/print.js']
+/** The file with all other modules. */
+const COMMANDS = 'commands.js'
+
+/** Replaces what tsc has written to `dist/cli` by the packed program. */
+export async function packProgram(dist) {
+  const [program, packed] = [join(dist, 'cli'), join(dist, 'packed')]
+  const modules = await bundledModules(dist)
+  const names = [...modules.keys()]
+  const namesIn = (file) => names.filter((name) => modules.get(name).file === file)
+  const files = {
+    'main.js': launcher(program),
+    'package.json': '{ "type": "commonjs" }\n',
+    [PROGRAM]: script(namesIn(PROGRAM), modules),
+    [COMMANDS]: script(namesIn(COMMANDS), modules),
+  }
+  for (const [command, args] of Object.entries(CLIENTS_WAIT_FOR)) {
+    const start = `${command}.js`
+    writeFiles(packed, { ...files, [start]: script(names, modules, { isTraced: true }) })
+    files[start] = script(modulesRunBy([join(packed, 'main.js'), command, ...args]), modules)
+  }
+  writeFiles(packed, files)
+  chmodSync(join(packed, 'main.js'), 0o755)
+  rmSync(program, { recursive: true })
+  renameSync(packed, program)
+}
+
+function writeFiles(folder, files) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
+}
+
+/** Every module that the program can reach, as CommonJS, by its name. */
+async function bundledModules(dist) {
+  const bundle = await rolldown({
+    input: join(dist, MAIN),
+    platform: 'node',
+    external: ['cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
+    optimization: { inlineConst: true },
+  })
+  const { output } = await bundle.generate({
+    format: 'cjs',
+    preserveModules: true,
+    preserveModulesRoot: dist,
+    dynamicImportInCjs: false, // code out of V8's cache cannot import
+  })
+  const importsOf = new Map(output.map(({ fileName, imports }) => [fileName, imports]))
+  const inProgram = new Set(IN_PROGRAM)
+  for (const name of inProgram)
+    for (const each of importsOf.get(name)) if (importsOf.has(each)) inProgram.add(each)
+  return new Map(
+    output.map(({ fileName, code }, at) => [
+      fileName,
+      {
+        code: code.replace(/^#!.*\n/, ''),
+        accessor: fileName === MAIN ? 'main' : `module${at}`,
+        file: inProgram.has(fileName) ? PROGRAM : COMMANDS,
+      },
+    ]),
+  )
+}
+
+/**
+ * A client waits for these two commands. Each has a file with copies of the modules that an ordinary session runs, so that little
+ * has to be read, and nothing has to be loaded while messages pass. The arguments are those of a session that shows which modules
+ * these are.
+ */
+const CLIENTS_WAIT_FOR = {
+  record: [
+    '-o',
+    'new.tape.jsonl',
+    '--',
+    process.execPath,
+    '-e',
+    smallServer.toString().replace(/.*?{/s, '').slice(0, -1),
+  ],
+  serve: ['old.tape.jsonl'],
+}
+
+function smallServer() {
+  process.stderr.write('started\n')
+  process.stdin.on('data', (lines) => {
+    for (const [, id] of String(lines).matchAll(/"id":(\d+)/g))
+      process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{}}\n`)
+  })
+}
+
+/** Runs a session with the traced program. */
+function modulesRunBy(args) {
+  const home = mkdtempSync(join(tmpdir(), 'reelay-build-'))
+  try {
+    const trace = join(home, 'trace')
+    writeFileSync(join(home, 'old.tape.jsonl'), SMALL_TAPE)
+    const env = { ...process.env, NODE_OPTIONS: '', REELAY_HOME: home, REELAY_TRACE: trace }
+    const input = CLIENT_MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join('')
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: home, env, input, encoding: 'utf8' })
+    if (status !== 0) throw new Error(`the packed program does not work: ${stderr}`)
+    return [...new Set(readFileSync(trace, 'utf8').trim().split('\n'))]
+  } finally {
+    rmSync(home, { recursive: true })
+  }
+}
+
+const about = { protocolVersion: '2025-06-18', capabilities: {} }
+const CLIENT_MESSAGES = [
+  { id: 0, method: 'initialize', params: { ...about, clientInfo: { name: 'build', version: '1' } } },
+  { method: 'notifications/initialized' },
+  { id: 1, method: 'tools/list' },
+  { id: 2, method: 'tools/call', params: { name: 'log_in', arguments: { password: 'not a real one' } } },
+].map((message) => ({ jsonrpc: '2.0', ...message }))
+
+const SMALL_TAPE = [
+  {
+    reelay: 1,
+    id: '01KABCDEFGHJKMNPQRSTVWXYZ0',
+    started: '2026-11-17T00:00:00.000Z',
+    by: 'build',
+    servers: { s: { transport: 'stdio', command: ['s'], env: [] } },
+  },
+  ...CLIENT_MESSAGES.flatMap((message) => [
+    { dir: 'c2s', msg: message },
+    ...('id' in message ? [{ dir: 's2c', msg: { jsonrpc: '2.0', id: message.id, result: about } }] : []),
+  ]).map((frame, at) => ({ n: at + 1, t: at, server: 's', conn: 1, ...frame })),
+  { n: 8, t: 8, event: 'end', frames: 8 },
+]
+  .map((line) => `${JSON.stringify(line)}\n`)
+  .join('')
+
+/**
+ * A file of modules. Each is a function that runs when something of the module is first used, because a command uses few of the
+ * modules that it can reach. Every use of an import is a call: `require_text.shorten(…)` becomes `module12().shorten(…)`. So
+ * are the uses of Node's own modules. `shared` has the modules of the files that are loaded, and `load` loads another file.
+ */
+function script(names, modules, { isTraced = false } = {}) {
+  const [externals, others] = [new Map(), new Map()]
+  const accessorIn = (name) => (specifier) => {
+    if (!specifier.startsWith('.')) {
+      if (!externals.has(specifier)) externals.set(specifier, `external${externals.size}`)
+      return externals.get(specifier)
+    }
+    const imported = posix.join(posix.dirname(name), specifier)
+    const { accessor, file } = modules.get(imported)
+    if (!names.includes(imported)) others.set(accessor, file)
+    return accessor
+  }
+  const own = names.map((name) => {
+    const { code, accessor } = modules.get(name)
+    const trace = isTraced
+      ? `require("node:fs").appendFileSync(process.env.REELAY_TRACE, ${JSON.stringify(`${name}\n`)});`
+      : ''
+    return `${lazily(accessor, `run_${accessor}(loaded_${accessor} = {})`, `shared.${accessor} ??=`)}
+function run_${accessor}(exports) {${trace}\n${withLazyImports(code, accessorIn(name))}\nreturn exports;\n}`
+  })
+  const otherFiles = Array.from(others, ([accessor, file]) =>
+    lazily(accessor, `(loaded_${accessor} = (shared.${accessor} ?? load("./${file}").${accessor})())`),
+  )
+  const external = Array.from(externals, ([specifier, accessor]) =>
+    lazily(accessor, `(loaded_${accessor} = require(${JSON.stringify(specifier)}))`),
+  )
+  const lines = [...external, ...otherFiles, ...own]
+  return shrunk(`(function (shared, load, require, __filename) {\n${lines.join('\n')}\n})`)
+}
+
+/** Declares a function that returns what is loaded, and loads it at the first call. */
+function lazily(accessor, load, known = '') {
+  return `let loaded_${accessor}; const ${accessor} = ${known} (() => loaded_${accessor} ?? ${load});`
+}
+
+/** Removes the imports at the top of a module, and calls the accessor of the imported module instead of using its variable. */
+function withLazyImports(code, accessorOf) {
+  const { body } = parseAst(code, { lang: 'js', sourceType: 'script' })
+  const edits = []
+  const imported = new Map()
+  for (const node of body) {
+    // Our modules do nothing but define things, so an import without a name can be left out.
+    if (node.type === 'ExpressionStatement' && requiredBy(node.expression)?.startsWith('.'))
+      edits.push({ ...node, text: '' })
+    const [declared] = node.declarations ?? []
+    const specifier = requiredBy(declared?.init)
+    if (specifier === undefined) continue
+    imported.set(declared.id.name, accessorOf(specifier))
+    edits.push({ ...node, text: '' })
+  }
+  const isRemoved = ({ start, end }) => edits.some((edit) => edit.start <= start && end <= edit.end)
+  for (const node of nodesIn(body)) {
+    const specifier = requiredBy(node)
+    const accessor = specifier?.startsWith('.') ? accessorOf(specifier) : imported.get(node.name)
+    if (accessor !== undefined && !isRemoved(node)) edits.push({ ...node, text: `(${accessor}())` })
+  }
+  let edited = code
+  for (const { start, end, text } of edits.toSorted((a, b) => b.start - a.start))
+    edited = edited.slice(0, start) + text + edited.slice(end)
+  return edited
+}
+
+/** The argument of `require("…")`. */
+function requiredBy(node) {
+  return node?.type === 'CallExpression' && node.callee.name === 'require'
+    ? node.arguments[0].value
+    : undefined
+}
+
+/** Every node, without the names of members. */
+function* nodesIn(node) {
+  if (typeof node?.type === 'string') yield node
+  for (const [key, value] of Object.entries(node ?? {})) {
+    const isName = (key === 'property' || key === 'key') && !node.computed
+    if (typeof value === 'object' && !isName) yield* nodesIn(value)
+  }
+}
+
+/** What is shorter, and all ASCII, is read and compiled faster. Names of functions stay, for the stacks in reports of faults. */
+function shrunk(text) {
+  const { code } = minifySync(PROGRAM, text, { compress: false, mangle: { keepNames: true } })
+  return code.replace(/;\s*$/, '').replaceAll(/[^\0-\x7f]/g, escaped)
+}
+
+/** In strings, templates and patterns it means the same. */
+function escaped(unit) {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** What the user starts: it runs the program, from V8's code cache where it can. */
+function launcher(program) {
+  return `#!/usr/bin/env node\n${readFileSync(join(program, 'launch.cjs'), 'utf8').replace(/^\/\/# sourceMapping.*$/m, '')}`
+}
