@@ -93,6 +93,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./replay/verify.ts')).verifyCommand,
     },
     {
+      name: 'debug',
+      help: 'Step through a tape against a live server: breakpoints, step back, change and repeat messages',
+      load: async () => (await import('./debug/debug.ts')).debugCommand,
+    },
+    {
       name: 'learn',
       help: 'Learn what varies in the responses of a known-good server, for reelay verify',
       load: async () => (await import('./replay/learn.ts')).learnCommand,

@@ -143,7 +143,11 @@ export class LiveRun implements ControlledRun {
   }
 
   /** Sends a message again and judges the new response. It is not part of the report. */
-  async resend(planned: PlannedMessage, edit: PendingEdit | undefined): Promise<ReplayStep> {
+  async resend(
+    planned: PlannedMessage,
+    edit: PendingEdit | undefined,
+    onSend: () => void,
+  ): Promise<ReplayStep> {
     const { fate, message, link } = planned
     const { context, judges, unsolicited } = this.#parts
     if (fate.kind !== 'send')
@@ -153,6 +157,7 @@ export class LiveRun implements ControlledRun {
       )
     if (edit?.isSkipped === true) throw editRefused('the message would be skipped', 'leave out the action')
     unsolicited.disturb(link)
+    onSend()
     const sent = await sendAgain(planned, context, edit)
     context.peer.notes.push(
       `${message.method} (${turnName(planned)}) was sent again by the user; the server kept its state`,
@@ -161,7 +166,11 @@ export class LiveRun implements ControlledRun {
   }
 
   /** Sends a message that is not on the tape, in the session of the message near it. */
-  async inject(given: string, near: PlannedMessage): Promise<Omit<ExtraMessageEvent, 'type' | 'message'>> {
+  async inject(
+    given: string,
+    near: PlannedMessage,
+    onSend: () => void,
+  ): Promise<Omit<ExtraMessageEvent, 'type' | 'message'>> {
     const { context, unsolicited } = this.#parts
     const { peer, timeout, now } = context
     const [text, isRequest] = completeMessage(given, near)
@@ -173,6 +182,7 @@ export class LiveRun implements ControlledRun {
       throw editRefused(`the message must not be sent: ${why}`, 'allow the tool with --allow <tool>')
     const session = await peer.sessionOf(near.link)
     unsolicited.disturb(near.link)
+    onSend()
     peer.notes.push(`${message.method} was sent by the user; it is not on the tape`)
     const sentAt = now()
     if (!isRequest) {

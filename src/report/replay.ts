@@ -37,12 +37,14 @@ export interface SummaryTextOptions {
   readonly hasRows?: boolean
   /** True to list all noise and to count bindings. */
   readonly isVerbose?: boolean
+  /** False leaves out the response times, which are different each time. */
+  readonly showsTimes?: boolean
 }
 
 /** The summary: the steps that need attention, each once and without noise, then what was left out, then the verdict. */
 export function replaySummaryText(
   report: RepeatedReport,
-  { hasRows = true, isVerbose = false }: SummaryTextOptions = {},
+  { hasRows = true, isVerbose = false, showsTimes = true }: SummaryTextOptions = {},
 ): string {
   const { performance, notes, summary } = report
   return [
@@ -54,7 +56,7 @@ export function replaySummaryText(
       ...bindingsText(report, isVerbose),
       ...explanationText(report),
       countsText(report),
-      ...(summary.sent === 0
+      ...(summary.sent === 0 || !showsTimes
         ? []
         : [
             `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
@@ -234,14 +236,9 @@ function isOpenAsRecorded({ state, recordedId, answer, recordedAnswer, duration 
 
 /** One line if it fits, otherwise the two values on lines of their own, so that they can be compared by eye. */
 function findingAsText(finding: StepFinding, judgedRuns: number): readonly string[] {
-  const { layer, message, path, expected, actual, inRuns } = finding
-  const [recorded, now] = describeChange(expected, actual)
-  const words = [path, message].filter((word) => word !== undefined && word !== '')
+  const { layer, inRuns } = finding
+  const { words, sides } = findingParts(finding)
   const runs = judgedRuns === 1 ? [] : [`(${runsText(inRuns, judgedRuns)})`]
-  const sides = [
-    ...(recorded === undefined ? [] : [`recorded ${recorded}`]),
-    ...(now === undefined ? [] : [`now ${now}`]),
-  ]
   const head = `    ${styleText('yellow', layer.padEnd(9))} `
   const line = [...words, ...sides, ...runs].join('   ')
   if (line.length <= LINE_WIDTH - FINDING_INDENT.length) return [head + escapeControlChars(line)]
@@ -249,6 +246,26 @@ function findingAsText(finding: StepFinding, judgedRuns: number): readonly strin
     head + escapeControlChars([...words, ...runs].join('   ')),
     ...sides.map((side) => FINDING_INDENT + escapeControlChars(side.replace(/^now /, 'now      '))),
   ]
+}
+
+/** A finding on one line. */
+export function findingText(finding: StepFinding): string {
+  const { words, sides } = findingParts(finding)
+  return [...words, ...sides].join('   ')
+}
+
+function findingParts({ message, path, expected, actual }: StepFinding): {
+  readonly words: readonly string[]
+  readonly sides: readonly string[]
+} {
+  const [recorded, now] = describeChange(expected, actual)
+  return {
+    words: [path ?? '', message].filter((word) => word !== ''),
+    sides: [
+      ...(recorded === undefined ? [] : [`recorded ${recorded}`]),
+      ...(now === undefined ? [] : [`now ${now}`]),
+    ],
+  }
 }
 
 const LINE_WIDTH = 80

@@ -1,6 +1,6 @@
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { messageFilterOption, seedOption } from '../options/live-options.ts'
-import { option } from '../options/option.ts'
+import { option, usageError } from '../options/option.ts'
 import { fileValue, switchOn } from '../options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
 import { readBindingsFile } from '../../bindings/bindings-file.ts'
@@ -12,7 +12,7 @@ import { withBindingsFilePath, readBindingsForTape } from '../../store/companion
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
 import { openTape, readTape, type TapeReader } from '../../store/file/read.ts'
-import type { FilterExpression } from '../../filter/filter.ts'
+import { type FilterExpression, parseFilter } from '../../filter/filter.ts'
 import { forecastFaults } from '../../faults/fault-rules.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
 import { printChunks } from '../output/print.ts'
@@ -28,11 +28,16 @@ interface InspectFlags {
   readonly filter?: FilterExpression
   readonly faults?: string
   readonly seed?: number
+  /** The only exchange that is shown. */
+  readonly exchange?: number
 }
 
-export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
+export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags, 'exchange'>>({
   name: 'inspect',
-  arguments: TAPE_ARGUMENT,
+  arguments: {
+    ...TAPE_ARGUMENT,
+    '[exchange]': 'Number of an exchange to show in full, such as 38 or #38',
+  },
   options: {
     server: serverFilter('Show only these servers'),
     filter: {
@@ -62,7 +67,8 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     ),
     seed: { ...seedOption, needs: { faults: true } },
   },
-  run: async ([name = ''], flags) => {
+  run: async ([name = '', exchange], given) => {
+    const flags = exchange === undefined ? given : selectExchange(exchange, given)
     showTapeReading()
     const opened = await openTape(resolveTape(name))
     const { tape, text } = redactTapeForOutput(opened)
@@ -72,6 +78,27 @@ export const inspectCommand: CommandDefinition = defineCommand<InspectFlags>({
     await printChunks(await renderTape(opened.path, reader, flags), text)
   },
 })
+
+/** One exchange is a filter that must match. */
+function selectExchange(text: string, flags: InspectFlags): InspectFlags {
+  const number = /^#?(\d{1,15})$/.exec(text)?.[1]
+  if (number === undefined)
+    throw usageError(
+      `${JSON.stringify(text)} is not the number of an exchange`,
+      'write it like 38 or #38; --filter shows several exchanges',
+    )
+  if (flags.filter !== undefined || !showsMessages(flags))
+    throw usageError(
+      'one exchange cannot be combined with --filter, --bindings, --bindings-file or --faults',
+      `leave out ${number}`,
+    )
+  return {
+    ...flags,
+    exchange: Number(number),
+    filter: parseFilter(`#${number}`),
+    ...(!flags.json && { verbose: true }),
+  }
+}
 
 function showsMessages(flags: InspectFlags): boolean {
   return !showsBindings(flags) && flags.faults === undefined
@@ -96,6 +123,11 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
   if (json || verbose || filter) {
     const inspection = inspectTape(await readTape(reader))
     const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
+    if (flags.exchange !== undefined && shown.exchanges.length === 0)
+      throw usageError(
+        `the tape has no exchange #${flags.exchange}`,
+        'reelay inspect <tape> shows the numbers of the exchanges',
+      )
     const inFull = verbose ? 'verbose' : 'text'
     return renderReport('inspection', json ? 'json' : inFull, shown)
   }

@@ -515,7 +515,10 @@ export const LEARN_OPTIONS: OptionRows = {
 }
 
 /** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */
-export function readReplayFlags(command: 'replay' | 'verify' | 'learn', given: GivenOptions): ReplayFlags {
+export function readReplayFlags(
+  command: 'replay' | 'verify' | 'learn' | 'debug',
+  given: GivenOptions,
+): ReplayFlags {
   const isDryRun = given['dryRun'] !== undefined
   announceConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')
   const config = readConfig(lastConfigFlags(given), isDryRun ? 'ignore' : 'run')

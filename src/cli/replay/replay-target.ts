@@ -1,6 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import type { OpenLink } from '../../link/client-link.ts'
 import { createRecording, type Recording } from '../../record/recording.ts'
+import type { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
 import { isToolsQuestion } from '../../replay/plan/tool-safety.ts'
 import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
@@ -72,22 +73,31 @@ interface RecordTargetOptions {
   readonly secrets: readonly string[]
 }
 
+export interface RecordedTarget {
+  readonly target: ReplayTarget
+  /** Adds an event to the tape of the run, if there is one and a connection is open. */
+  readonly addEvent: (event: string, details: Readonly<Record<string, unknown>>) => void
+  /** Ends the tape and prints its path. */
+  readonly closeTape: () => Promise<void>
+}
+
 /**
  * Records the target, if the user wants a tape of the run. Reelay's own question for the tools is left out, because the recorded
- * client did not send it. Tags of the tape say which tape was replayed, and whose handshake it has. `closeTape` ends the tape and
- * prints its path.
+ * client did not send it. Tags of the tape say which tape was replayed, and whose handshake it has.
  */
 export function recordTarget(
   target: ReplayTarget,
   { path, of, handshake, command, secrets }: RecordTargetOptions,
-): { readonly target: ReplayTarget; readonly closeTape: () => Promise<void> } {
-  if (path === undefined) return { target, closeTape: async () => {} }
+): RecordedTarget {
+  if (path === undefined) return { target, addEvent: () => {}, closeTape: async () => {} }
   const recording = createRecording({ tape: path, tags: { 'replay-of': of, handshake } })
   const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
   const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
   const env = { ...process.env, ...named }
+  let latest: StdioRecorder | undefined
   const open: OpenLink = async (handlers) => {
     const tape = recording.pipes({ server: 'server', info, env })
+    latest = tape
     const [sent, received] = [tape.recordDirection('c2s'), tape.recordDirection('s2c')]
     const link = await target.open({
       ...handlers,
@@ -105,7 +115,11 @@ export function recordTarget(
       close: (how) => link.close(how),
     }
   }
-  return { target: { ...target, open }, closeTape: () => closeRunTape(recording) }
+  return {
+    target: { ...target, open },
+    addEvent: (event, details) => latest?.event(event, details),
+    closeTape: () => closeRunTape(recording),
+  }
 }
 
 function asLineBytes(text: string): Buffer {

@@ -232,7 +232,8 @@ function noiseProfileFor(
 
 const EXIT_CODES: Readonly<Record<ReplayVerdict, 0 | 1 | 3>> = { pass: 0, fail: 1, flaky: 1, incomplete: 3 }
 
-function exitCodeOf({ summary }: RepeatedReport, { flaky }: ReplayFlags): 0 | 1 | 3 {
+/** The exit code for the verdict of a run. */
+export function exitCodeOf({ summary }: Pick<RepeatedReport, 'summary'>, { flaky }: ReplayFlags): 0 | 1 | 3 {
   const { verdict, held, unbound } = summary
   if (verdict !== 'flaky' || flaky !== 'allow') return EXIT_CODES[verdict]
   return EXIT_CODES[held + unbound > 0 ? 'incomplete' : 'pass']

@@ -146,7 +146,7 @@ function redactStep(step: ReplayStep, screen: ReportRedactor): ReplayStep {
   }
 }
 
-function redactFinding(finding: StepFinding, screen: ReportRedactor): StepFinding {
+export function redactFinding(finding: StepFinding, screen: ReportRedactor): StepFinding {
   const { message, path = '', expected, actual } = finding
   const name = lastPathName(path)
   return {

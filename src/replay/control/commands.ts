@@ -112,7 +112,14 @@ export type ControllerEvent =
       readonly index: number
       readonly frame: number
     }
-  /** A message that was sent because of the commands `resend` or `inject`. */
+  /** A message that is sent otherwise than recorded because of a command, just before it is sent. */
+  | {
+      readonly type: 'action'
+      readonly action: 'edited' | 'skipped' | 'resent' | 'injected'
+      /** The message of the tape; `undefined` for an injected one. */
+      readonly message: MessageOutline | undefined
+    }
+  /** The result of the commands `resend` and `inject`. */
   | ExtraMessageEvent
   /** The run is over: the server is being closed. */
   | { readonly type: 'ended'; readonly status: 'done' | 'stopped' }

@@ -4,7 +4,7 @@ import type { SendDecision } from '../plan/plan-columns.ts'
 import type { ReplayStep } from '../steps/step.ts'
 import type { BreakpointSubject } from './breakpoints.ts'
 import type { ExtraMessageEvent, MessageOutline, MessageView, StatusEvent } from './commands.ts'
-import type { PendingEdit } from './message-edit.ts'
+import { isEdited, type PendingEdit } from './message-edit.ts'
 
 /** A run as its controller sees it: what is on the tape, what became of it so far, and how to send more. */
 export interface ControlledRun {
@@ -23,10 +23,14 @@ export interface ControlledRun {
   /** What breakpoints are compared with before a message is sent, and after its response. */
   subjectBefore(planned: PlannedMessage): BreakpointSubject
   subjectOf(step: ReplayStep): BreakpointSubject
-  /** Sends a message again and judges the new response. It is not part of the report. */
-  resend(planned: PlannedMessage, edit: PendingEdit | undefined): Promise<ReplayStep>
+  /** Sends a message again and judges the new response. It is not part of the report. `onSend` is called if it is allowed. */
+  resend(planned: PlannedMessage, edit: PendingEdit | undefined, onSend: () => void): Promise<ReplayStep>
   /** Sends a message that is not on the tape, in the session of the message near it. */
-  inject(text: string, near: PlannedMessage): Promise<Omit<ExtraMessageEvent, 'type' | 'message'>>
+  inject(
+    text: string,
+    near: PlannedMessage,
+    onSend: () => void,
+  ): Promise<Omit<ExtraMessageEvent, 'type' | 'message'>>
   /** The numbers of a status event. `next` is the index of the next message. */
   facts(next: number): RunFigures
 }
@@ -52,7 +56,7 @@ export function shownStep(step: ReplayStep): ShownStep {
   const { sent, answer, state, why, duration, recordedDuration, findings, transformedBy } = step
   return {
     request: sent,
-    isEdited: transformedBy.length > 0,
+    isEdited: isEdited({ why, transformedBy }),
     response: answer,
     state,
     why,

@@ -21,7 +21,7 @@ import {
   type StopReason,
   readCommand,
 } from './commands.ts'
-import { applyEdit, type PendingEdit } from './message-edit.ts'
+import { applyEdit, type PendingEdit, SKIPPED } from './message-edit.ts'
 import { RunHistory, type Position } from './history.ts'
 import { type ControlledRun, shownStep } from './controlled-run.ts'
 
@@ -216,7 +216,8 @@ export class ReplayController {
     this.#requireOpen()
     const text = typeof message === 'string' ? message : JSON.stringify(message)
     const near = this.#waiting ?? run.messageAt(Math.max(0, this.#stop?.position.index ?? 0))
-    const sent = await run.inject(text, near)
+    const onSend = (): void => this.#emit({ type: 'action', action: 'injected', message: undefined })
+    const sent = await run.inject(text, near, onSend)
     this.#injected++
     const event: ExtraMessageEvent = { type: 'injected', message: undefined, ...sent }
     this.#emit(event)
@@ -234,7 +235,9 @@ export class ReplayController {
     const before = run.stepAt(planned.index)
     if (before === undefined) throw notPossible('the message was not sent yet', 'step sends it')
     const edit = action === undefined ? undefined : applyEdit(undefined, action, planned, run)
-    const step = await run.resend(planned, edit)
+    const outline = run.outlineAt(planned.index)
+    const onSend = (): void => this.#emit({ type: 'action', action: 'resent', message: outline })
+    const step = await run.resend(planned, edit, onSend)
     this.#resent++
     const { sent = '', answer: response, why, duration } = step
     const message = { ...this.#viewOf(planned.index), ...shownStep(step), isEdited: edit !== undefined }
@@ -349,8 +352,10 @@ export class ReplayController {
     this.#waiting = undefined
     this.#edit = undefined
     if (this.#isOver) return STOPPED
-    if (edit?.isSkipped === true) return SKIPPED_BY_USER
-    return edit === undefined ? GO : { kind: 'go', edit }
+    if (edit === undefined) return GO
+    const action = edit.isSkipped ? 'skipped' : 'edited'
+    this.#emit({ type: 'action', action, message: this.#run?.outlineAt(planned.index) })
+    return edit.isSkipped ? SKIPPED_BY_USER : { kind: 'go', edit }
   }
 
   /** Called for each message that is done. */
@@ -567,7 +572,8 @@ export class ReplayController {
 
   #report(step: ReplayStep): void {
     const { index, frame, exchange, method, tool, state, why, duration, findings } = step
-    this.#emit({ type: 'done', index, frame, exchange, method, tool, state, why, duration, findings })
+    const outline = { index, frame, exchange, method, tool }
+    this.#emit({ type: 'done', ...outline, state, why, duration, findings })
     if (performance.now() - this.#statusAt >= STATUS_INTERVAL) this.#emitStatus()
   }
 
@@ -605,7 +611,7 @@ export class ReplayController {
 
 const GO: StopDecision = { kind: 'go' }
 const STOPPED: StopDecision = { kind: 'skip', why: RUN_STOPPED }
-const SKIPPED_BY_USER: StopDecision = { kind: 'skip', why: 'skipped by the user' }
+const SKIPPED_BY_USER: StopDecision = { kind: 'skip', why: SKIPPED }
 const NO_HITS: ReturnType<Breakpoints['check']> = { stops: [], logs: [] }
 const AT_PAST: Omit<StoppedAt, 'position'> = { reason: 'back', breakpoints: [] }
 const STATUS_INTERVAL = 100

@@ -3,6 +3,7 @@ import { jsonOnOneLine, parseJson } from '../../json/parse.ts'
 import { parsePath } from '../../json/path.ts'
 import { calledTool, classifyMessage, type Notification, type Request } from '../../protocol/message.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
+import type { ReplayStep } from '../steps/step.ts'
 import { editText } from '../transform/edit-text.ts'
 import type { TransformedMessage } from '../transform/transform.ts'
 import type { MessageEdit } from './commands.ts'
@@ -56,6 +57,14 @@ const NO_EDIT: PendingEdit = { text: undefined, isSkipped: false, delay: 0, erro
 
 /** The name under which reports list messages that the user changed by hand. */
 const EDITED_BY = 'debugger'
+
+/** Why a message was not sent that the user has skipped. */
+export const SKIPPED = 'skipped by the user'
+
+/** Returns true if the user has changed or skipped the message of a step. */
+export function isEdited({ why, transformedBy }: Pick<ReplayStep, 'why' | 'transformedBy'>): boolean {
+  return why === SKIPPED || transformedBy.includes(EDITED_BY)
+}
 
 /** Applies the changes of the user to a message, after its values were filled in and the rules were applied. */
 export function withEdit(made: TransformedMessage, edit: PendingEdit | undefined): TransformedMessage {

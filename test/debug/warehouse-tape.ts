@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fixtureServer, REELAY } from '../support/recorder.ts'
+
+/** Records a session with the warehouse: a list is opened, filled in three steps and counted after each of them, and removed. */
+export async function recordWarehouse(tape: string, id: string): Promise<void> {
+  const args = [REELAY, 'record', '-q', '-o', tape, '--', ...fixtureServer('warehouse', id)]
+  const recorder = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] })
+  const lines = createInterface({ input: recorder.stdout })
+  let next = 0
+  const request = async (method: string, params: object = {}): Promise<void> => {
+    recorder.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: next++, method, params })}\n`)
+    await once(lines, 'line')
+  }
+  const call = (name: string, given: object): Promise<void> =>
+    request('tools/call', { name, arguments: given })
+  await request('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'clerk', version: '1' },
+  })
+  recorder.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+  await request('tools/list')
+  await call('open_list', {})
+  for (const count of [40, 50, 60]) {
+    await call('add', { listId: id, count })
+    await call('total', { listId: id })
+  }
+  await call('remove', { listId: id })
+  recorder.stdin.end()
+  await once(recorder, 'close')
+}
