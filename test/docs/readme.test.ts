@@ -77,6 +77,7 @@ test('every command that the README names has its own help', async () => {
     'match',
     'replay',
     'verify',
+    'debug',
     'learn',
     'noise',
     'diff',
