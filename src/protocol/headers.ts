@@ -1,5 +1,5 @@
 import { isObject, member, parseJson } from '../json/parse.ts'
-import { envelopeVersion } from './message.ts'
+import { envelopeVersion, type Request } from './message.ts'
 import { decodeUtf8 } from './lines.ts'
 
 /** Headers of a received request, by their lower-case names. */
@@ -24,6 +24,38 @@ export function mirroredHeaders(
     ...(name !== undefined && { 'mcp-name': encodeHeaderValue(name) }),
     ...(method === 'tools/call' && paramHeaders(member(params, 'arguments'), inputSchema)),
   }
+}
+
+/**
+ * The headers that repeat parts of a message, for a message that was changed. `given` are the headers of the message before. A
+ * header that repeats an argument is recognized by its value, because the schema of the tool is not known.
+ */
+export function remirroredHeaders(
+  given: Readonly<Record<string, string>>,
+  before: Pick<Request, 'method' | 'params'>,
+  after: Pick<Request, 'method' | 'params'>,
+): Readonly<Record<string, string>> {
+  const [old, changed] = [before, after].map(({ method, params }) => mirroredHeaders(method, params))
+  const replaced: Record<string, string> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (name.startsWith('mcp-param-')) {
+      const path = pathOfText(member(before.params, 'arguments'), decodeHeaderValue(value))
+      const now = path === undefined ? undefined : argumentAt(member(after.params, 'arguments'), path)
+      if (isMirroredValue(now)) replaced[name] = encodeHeaderValue(String(now))
+    } else if (value === old?.[name] && changed?.[name] !== undefined) replaced[name] = changed[name]
+  }
+  return replaced
+}
+
+/** The path of the first value that is written like a text. */
+function pathOfText(values: unknown, text: string | undefined, depth = 0): readonly string[] | undefined {
+  if (!isObject(values) || text === undefined || depth > MAX_SCHEMA_DEPTH) return undefined
+  for (const [name, value] of Object.entries(values)) {
+    if (isMirroredValue(value) && String(value) === text) return [name]
+    const inside = pathOfText(value, text, depth + 1)
+    if (inside !== undefined) return [name, ...inside]
+  }
+  return undefined
 }
 
 function nameHeaderValue(method: string, params: unknown): string | undefined {

@@ -16,7 +16,10 @@ import { idFromKey, idKey, cancelledId, classifyMessage, type Message } from '..
 import { decodeUtf8, type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import { openRedaction } from './redaction.ts'
 import type { RecordingSummary } from './tape-log.ts'
+import type { MessageTaker, WriteHeld } from './http/bodies.ts'
+import type { ExchangeRecorder, ReservedExchange } from './http/exchange-recorder.ts'
 import { createUrlRecorder, type RecordUrlOptions } from './http/url-recorder.ts'
+import type { HeldMarks, LinkInterceptor, MessageRoute } from './intercept/link-interceptor.ts'
 
 export interface RecordBridgeOptions extends RecordUrlOptions {
   /** The client's side, which exchanges lines of JSON. */
@@ -41,17 +44,22 @@ const RESPONSE_TIMEOUT_MS = 300_000
 export async function recordBridgeSession(options: RecordBridgeOptions): Promise<RecordingSummary> {
   const url = parseServerUrl(options.url)
   const redaction = openRedaction(options.redact, options)
-  const recorder = createUrlRecorder(options, url, redaction)
+  const holds = options.interceptor === undefined ? undefined : new BridgeInterception(options)
+  const recorder = createUrlRecorder(options, url, redaction, holds?.taker)
+  holds?.start(recorder)
   const { path, failure } = recorder.log
   options.onBegin({ path, failure, keyTrouble: redaction.trouble })
   const watch = (line: RequestLine): ExchangeWatcher => {
     recorder.settle() // the exchange may belong to a session that was opened in this very round of the event loop
     return recorder.watch(line)
   }
-  const bridge = new Bridge(options, url)
+  const bridge = new Bridge(options, url, holds)
   await bridge.open(urlLink({ url, watch, ...(options.headers && { headers: options.headers }) }))
-  await readClientInput(options, (text) => bridge.send(text))
+  await readClientInput(options, (text) => {
+    if (holds?.takes(text, bridge) !== true) bridge.send(text)
+  })
   await waitForResponses(options, bridge)
+  holds?.end()
   await bridge.close()
   await sleep(0) // what was just aborted is recorded in the next round
   return recorder.finish()
@@ -96,14 +104,21 @@ class Bridge {
   /** The requests that have no response yet, by id key. */
   readonly #open = new Map<string, { readonly isAwaited: boolean }>()
   readonly #shown = new Set<string>()
+  readonly #holds: BridgeInterception | undefined
   #link: ClientLink | undefined
   #sending: Promise<void> = Promise.resolve()
   #unsent = 0
   #isEnded = false
 
-  constructor(options: Pick<RecordBridgeOptions, 'client' | 'say'>, url: URL) {
+  constructor(
+    options: Pick<RecordBridgeOptions, 'client' | 'say'>,
+    url: URL,
+    holds: BridgeInterception | undefined,
+  ) {
     this.#options = options
     this.#url = url
+    this.#holds = holds
+    holds?.connect(this)
   }
 
   async open(open: OpenLink): Promise<void> {
@@ -112,24 +127,45 @@ class Bridge {
 
   /** Whether a message of the client is not sent yet, or waits for its response. */
   get isBusy(): boolean {
-    return this.#unsent > 0 || [...this.#open.values()].some(({ isAwaited }) => isAwaited)
+    return (
+      this.#unsent > 0 ||
+      this.#holds?.isHolding === true ||
+      [...this.#open.values()].some(({ isAwaited }) => isAwaited)
+    )
   }
 
   /** Sends a message of the client, after those before it. */
-  send(text: string): void {
+  send(text: string, before: () => void = () => {}): void {
     const message = classifyMessage(parseJson(text))
     if (message.kind === 'invalid')
       return this.#options.say(`the client sent something that is not a message: ${message.why}`)
     this.#unsent++
-    this.#sending = this.#sending.then(() => this.#send(text, message)).finally(() => this.#unsent--)
+    this.#sending = this.#sending.then(() => this.#send(text, message, before)).finally(() => this.#unsent--)
+  }
+
+  /** Delivers a message of the server that was held, or one in its place. */
+  deliver(text: string): void {
+    this.forget(text)
+    this.#toClient(onOneLine(text))
+  }
+
+  /** The requests that a message responds to get no other response. */
+  forget(text: string): void {
+    for (const key of responseKeys(text)) this.#open.delete(key)
+  }
+
+  /** Writes a line that belongs to no request. */
+  tell(line: string): void {
+    this.#toClient(line)
   }
 
   async close(): Promise<void> {
     await this.#link?.close()
   }
 
-  async #send(text: string, message: Message): Promise<void> {
+  async #send(text: string, message: Message, before: () => void): Promise<void> {
     if (this.#cancel(message)) return
+    before()
     // A subscription lasts as long as its client, so its response is not waited for.
     const isAwaited = !(message.kind === 'request' && message.method === 'subscriptions/listen')
     for (const key of requestKeys(message)) this.#open.set(key, { isAwaited })
@@ -147,7 +183,7 @@ class Bridge {
 
   readonly #handlers: LinkHandlers = {
     onText: (text) => {
-      if (text.trim() === '') return
+      if (text.trim() === '' || this.#holds?.isTaken(text) === true) return
       if (parseJson(text) === undefined)
         return this.#options.say('the server sent something that is not JSON; it is on the tape')
       for (const key of responseKeys(text)) this.#open.delete(key)
@@ -180,6 +216,101 @@ class Bridge {
     if (this.#shown.has(text)) return
     this.#shown.add(text)
     this.#options.say(text)
+  }
+}
+
+/**
+ * Holds the messages of a bridge. The recorder writes frames for the HTTP side, so a message of the server is taken while it is
+ * being recorded, and a message of the client gets the marks of its delivery when its request is sent.
+ */
+class BridgeInterception {
+  readonly #options: Pick<RecordBridgeOptions, 'interceptor' | 'server'>
+  readonly #deliveries = new Map<string, HeldMarks>()
+  readonly #taken: string[] = []
+  #link: LinkInterceptor | undefined
+  #recorder: ExchangeRecorder | undefined
+  #bridge: Bridge | undefined
+
+  constructor(options: Pick<RecordBridgeOptions, 'interceptor' | 'server'>) {
+    this.#options = options
+  }
+
+  start(recorder: ExchangeRecorder): void {
+    const { interceptor, server = '' } = this.#options
+    this.#recorder = recorder
+    this.#link = interceptor?.link({ server, conn: () => 1 })
+  }
+
+  connect(bridge: Bridge): void {
+    this.#bridge = bridge
+    if (this.#link === undefined) return
+    this.#link.repeatRoute = {
+      deliver: (text) => bridge.send(text),
+      record: (_, text, marks) => void this.#deliveries.set(text, marks),
+    }
+  }
+
+  get isHolding(): boolean {
+    return this.#link?.isHolding('c2s') === true || this.#link?.isHolding('s2c') === true
+  }
+
+  /** Returns true if a message of the client was taken over. */
+  takes(text: string, bridge: Bridge): boolean {
+    let reserved: ReservedExchange | undefined
+    const numbers = (): ReservedExchange => (reserved ??= this.#recorder!.reserve())
+    const route: MessageRoute = {
+      deliver: (sent) => bridge.send(sent, () => this.#recorder?.useReserved(reserved)),
+      drop() {},
+      answer: (answer) => bridge.tell(answer),
+      progress: (progress) => bridge.tell(progress),
+      record: (dir, sent, marks) => {
+        if (marks.side === 'client') return this.#recorder?.heldMessage(numbers(), dir, sent, marks)
+        this.#deliveries.set(sent, marks) // written when the request is sent
+        return undefined
+      },
+      event: (event, details) => this.#recorder?.event(event, details),
+    }
+    return this.#link?.takes({ dir: 'c2s', bytes: Buffer.from(text), route }) === true
+  }
+
+  readonly taker: MessageTaker = (dir, text, write) => {
+    if (dir === 's2c') return this.#takesFromServer(text, write)
+    const marks = this.#deliveries.get(text)
+    if (marks === undefined) return false
+    this.#deliveries.delete(text)
+    write(text, marks)
+    return true
+  }
+
+  /** Returns true once for each message of the server that was taken over. */
+  isTaken(text: string): boolean {
+    const at = this.#taken.indexOf(text)
+    if (at >= 0) this.#taken.splice(at, 1)
+    return at >= 0
+  }
+
+  /** The client is gone. */
+  end(): void {
+    this.#link?.end('c2s', 'the client is gone', false)
+    this.#link?.end('s2c', 'the client is gone', false)
+  }
+
+  #takesFromServer(text: string, write: WriteHeld): boolean {
+    const route: MessageRoute = {
+      deliver: (sent) => this.#bridge?.deliver(sent),
+      drop: () => this.#bridge?.forget(text),
+      answer: (answer) => this.#bridge?.send(answer),
+      progress: (progress) => this.#bridge?.tell(progress),
+      record: (dir, sent, marks) => {
+        if (dir === 's2c') return write(sent, marks)
+        this.#deliveries.set(sent, marks)
+        return undefined
+      },
+      event: (event, details) => this.#recorder?.event(event, details),
+    }
+    const isTaken = this.#link?.takes({ dir: 's2c', bytes: Buffer.from(text), route }) === true
+    if (isTaken) this.#taken.push(text)
+    return isTaken
   }
 }
 

@@ -182,7 +182,6 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
       '--intercept <filter>',
       textValue,
       "Hold messages that match, until a control client decides, e.g. 'tool:search dir:c2s'",
-      { conflicts: ['url', 'urlEnv', 'forward'] },
     ),
     holdLimit: option(
       '--hold-limit',

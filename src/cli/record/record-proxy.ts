@@ -9,6 +9,7 @@ import {
   recordingPath,
   TailProcess,
 } from './record-output.ts'
+import { prepareInterception } from './intercept.ts'
 import { waitForSignal, exitLike } from '../signals.ts'
 import { ReelayError } from '../../errors.ts'
 import { isLoopback, parseServerUrl } from '../../http/hosts.ts'
@@ -27,7 +28,9 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
   const { url, headers, listen, labels, rules, maxLineBytes, redact } = args
   const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
   const view = args.tail ? new TailProcess() : undefined
+  const interception = prepareInterception(args)
   const recording = await recordHttp({
+    interceptor: interception?.interceptor,
     url,
     tape: recordingPath(args, server),
     server,
@@ -43,8 +46,10 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     onPending: printNotice,
   })
   const ended = waitForSignal() // before the user is told that Ctrl+C ends it
+  await interception?.listen(recording.tape)
   announceProxy(args, recording, server)
   const signal = await ended
+  interception?.close()
   const summary = await recording.close()
   await view?.end()
   printRecordingSummary(args, summary)
@@ -86,7 +91,9 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   rejectOtherMachines(listen)
   const ca = usableCa()
   const view = args.tail ? new TailProcess() : undefined
+  const interception = prepareInterception(args)
   const recording = await recordForwardProxy({
+    interceptor: interception?.interceptor,
     listen,
     tape: recordingPath(args, args.server ?? 'forward'),
     server: args.server,
@@ -104,9 +111,11 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   })
   const { tape, failure, keyTrouble } = recording
   announceRecording(args, { path: tape, failure, keyTrouble })
+  await interception?.listen(tape)
   const trust = ca && writeTrustFiles(caFolder(), ca, process.env)
   const added = proxyEnvironment({ env: process.env, proxy: recording.proxy, trust })
   const finish = async (): Promise<void> => {
+    interception?.close()
     const summary = await recording.close()
     await view?.end()
     printRecordingSummary(args, summary)

@@ -17,6 +17,42 @@ export interface ExchangeWatcher {
   readonly answered: (status: number, headers: RawHeaders) => BodyWatcher
   readonly aborted: (by: 'client' | 'server' | 'recorder', why?: string) => void
   readonly unreachable: (why: string) => void
+  /** Can hold messages of the exchange back. The gate then passes the bodies to the observers, not the proxy. */
+  readonly gate?: ExchangeGate | undefined
+}
+
+/** Decides what of an exchange is forwarded, and when. */
+export interface ExchangeGate {
+  /** Called with the whole body of a request. Without a call of `send`, nothing goes to the server. */
+  readonly request: (body: Buffer, ports: RequestPorts, client: ClientPort) => void
+  /** Called with the head of the response, before anything is forwarded. Returns what takes the body, and writes it to the client. */
+  readonly response: (
+    head: HttpResponseHead,
+    client: ClientPort,
+    watcher: BodyWatcher,
+  ) => BodyWatcher | undefined
+  /** One side has left, or the proxy is closing. */
+  readonly abandon: (why: string) => void
+}
+
+/** The ways from a gate to the server. */
+export interface RequestPorts {
+  readonly send: SendRequest
+  /** Posts a further body with the headers of the client, and collects the response, which does not go to the client. */
+  readonly post: (body: Buffer, onResponse: (head: HttpResponseHead, body: Buffer) => void) => void
+}
+
+/** Sends a request with this body, and the headers of the client except for those that are replaced. */
+export type SendRequest = (body: Buffer, replaced?: Readonly<Record<string, string>>) => void
+
+/** The response to the client of an exchange with a gate. */
+export interface ClientPort {
+  readonly isHeadSent: () => boolean
+  readonly head: (status: number, reason: string, headers: readonly string[]) => void
+  readonly write: (bytes: Uint8Array | string) => void
+  readonly end: (bytes?: Uint8Array | string) => void
+  /** Disconnects the client without a response. */
+  readonly destroy: () => void
 }
 
 /** Observes a body: each part before it is forwarded. None of its functions may throw. */
@@ -91,9 +127,24 @@ export class ProxiedExchange {
   }
 
   #forward(req: IncomingMessage, res: ServerResponse): void {
-    const { method, path, headers } = this.#request
+    const { headers } = this.#request
+    res.on('close', () => {
+      if (!res.writableFinished) this.#abort('client')
+      if (this.#out !== undefined) {
+        if (res.writableFinished) abortWithClient(req, this.#out)
+        else this.#out.abort()
+      }
+    })
+    const { gate } = this.#watcher
+    if (gate !== undefined) return this.#forwardThroughGate(gate, req, res)
+    const out = this.#send(headers, req, res)
+    relayRequestBody(req, out, new WatchedBody(headers, this.#watcher.request))
+  }
+
+  #send(headers: RawHeaders, req: IncomingMessage, res: ServerResponse): HttpExchange {
+    const { method, path } = this.#request
     const { client, url } = this.#upstream
-    let response: RelayedResponse | undefined
+    let response: ForwardedResponse | undefined
     const out = client.send(url, requestHead(method, path, this.#requestHeaders(headers)), {
       onHead: (head) => this.#attempt(res, () => (response = this.#respond(head, res))),
       onBody: (bytes) => response?.write(bytes),
@@ -102,12 +153,42 @@ export class ProxiedExchange {
       onDrain: () => req.resume(),
     })
     this.#out = out
-    res.on('close', () => {
-      if (res.writableFinished) return abortWithClient(req, out)
-      this.#abort('client')
-      out.abort()
+    return out
+  }
+
+  /** A message can be held only when it is complete, so the request is sent when its body has arrived. */
+  #forwardThroughGate(gate: ExchangeGate, req: IncomingMessage, res: ServerResponse): void {
+    const chunks: Buffer[] = []
+    req.on('data', (chunk: Buffer) => chunks.push(chunk))
+    req.on('error', () => {}) // that the client left is seen when the response is closed
+    req.on('end', () => {
+      const send: SendRequest = (body, replaced = {}) => {
+        const out = this.#send(withReplacedHeaders(this.#request.headers, replaced), req, res)
+        if (body.length > 0) out.write(shortAsText(body))
+        out.end()
+      }
+      const ports = { send, post: this.#post }
+      const client = clientPort(res, () => void (this.#isFinished = true))
+      this.#attempt(res, () => gate.request(Buffer.concat(chunks), ports, client))
     })
-    relayRequestBody(req, out, new WatchedBody(headers, this.#watcher.request))
+  }
+
+  readonly #post: RequestPorts['post'] = (body, onResponse) => {
+    const { client, url } = this.#upstream
+    const { method, path, headers } = this.#request
+    const replaced = { 'content-length': String(body.length), 'accept-encoding': 'identity' }
+    const sent = this.#requestHeaders(withReplacedHeaders(headers, replaced))
+    const chunks: Buffer[] = []
+    let head: HttpResponseHead | undefined
+    const out = client.send(url, requestHead(method, path, sent), {
+      onHead: (received) => void (head = received),
+      onBody: (bytes) => chunks.push(Buffer.from(bytes)),
+      onEnd: () => head && onResponse(head, Buffer.concat(chunks)),
+      onFail: () => {}, // nobody but the user waits for it
+      onDrain: () => {},
+    })
+    out.write(shortAsText(body))
+    out.end()
   }
 
   /** Node refuses to write some heads that it has read, such as one with the status 099. */
@@ -123,6 +204,7 @@ export class ProxiedExchange {
   #abort(by: 'client' | 'server' | 'recorder', why?: string): void {
     if (this.#isFinished) return
     this.#isFinished = true
+    this.#watcher.gate?.abandon(`the ${by} left`)
     this.#watcher.aborted(by, why)
   }
 
@@ -132,7 +214,11 @@ export class ProxiedExchange {
   }
 
   #fail({ message }: Error, res: ServerResponse): void {
-    if (res.headersSent || this.#isFinished) return this.#abort('server', message)
+    if (res.headersSent || this.#isFinished) {
+      this.#abort('server', message)
+      if (this.#watcher.gate !== undefined) res.destroy() // the response may have begun before the server was reached
+      return
+    }
     this.#isFinished = true
     this.#watcher.unreachable(message)
     sendErrorResponse(res, 502, `cannot reach ${this.#upstream.url.origin}: ${message}`)
@@ -149,9 +235,16 @@ export class ProxiedExchange {
     return sent
   }
 
-  #respond({ status, reason, headers }: HttpResponseHead, res: ServerResponse): RelayedResponse {
+  #respond(head: HttpResponseHead, res: ServerResponse): ForwardedResponse {
+    const { status, reason, headers } = head
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
+    const gated = this.#watcher.gate?.response(
+      { ...head, headers: responseHeaders(status, headers) },
+      clientPort(res, () => void (this.#isFinished = true)),
+      watcher,
+    )
+    if (gated !== undefined) return { write: gated.chunk, end: gated.end }
     res.writeHead(status, reason, responseHeaders(status, headers))
     // With a length, the body is already on its way and shares a packet with the head.
     if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
@@ -161,6 +254,38 @@ export class ProxiedExchange {
       this.#out?.pause(),
     )
   }
+}
+
+/** A response on its way to the client. */
+interface ForwardedResponse {
+  write(bytes: Uint8Array): void
+  end(): void
+}
+
+function clientPort(res: ServerResponse, onEnd: () => void = () => {}): ClientPort {
+  return {
+    isHeadSent: () => res.headersSent,
+    head: (status, reason, headers) => {
+      res.sendDate = false
+      res.writeHead(status, reason, [...headers])
+      if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
+    },
+    write: (bytes) => void res.write(bytes),
+    end: (bytes) => {
+      onEnd()
+      if (!res.destroyed) res.end(bytes)
+    },
+    destroy: () => {
+      onEnd()
+      res.destroy()
+    },
+  }
+}
+
+/** Replaces the values of headers. The names are in lower case, and those that the request does not have are left out. */
+function withReplacedHeaders(headers: RawHeaders, replaced: Readonly<Record<string, string>>): RawHeaders {
+  if (Object.keys(replaced).length === 0) return headers
+  return headers.map((word, at) => (at % 2 === 0 ? word : (replaced[headers[at - 1]!.toLowerCase()] ?? word)))
 }
 
 /** A response with the status 204 has no body, whatever its headers say. */
@@ -225,7 +350,7 @@ function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: Watched
 }
 
 /** Forwards the body of a response as it arrives. */
-class RelayedResponse {
+class RelayedResponse implements ForwardedResponse {
   readonly #res: ServerResponse
   readonly #body: WatchedBody
   readonly #rewriter: ResponseRewriter | undefined

@@ -14,14 +14,23 @@ import type { Direction } from '../../protocol/message.ts'
 import { BoundedBytes, SseReader, type SseEvent } from '../../protocol/sse.ts'
 import { encodeSse } from '../../tape/codec.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
+import type { HeldMarks } from '../intercept/link-interceptor.ts'
 import type { BodySink, ExchangeFrames } from './exchange-frames.ts'
 
 /** A sink for a body that is not recorded. */
 export const ignoredBody: BodySink = { chunk() {}, end() {}, cut() {} }
 
+/** Writes a message with the marks of one that was held. Returns the number of its frame. */
+export type WriteHeld = (text: string, marks: HeldMarks) => number | undefined
+
+/** Writes the frame of a message itself, and returns true, if the message is held or was held before. */
+export type MessageTaker = (dir: Direction, text: string, write: WriteHeld) => boolean
+
 interface BodyRecorderOptions {
   readonly maxBytes: number
   readonly filter?: MessageFilter | undefined
+  /** Set for a bridge, which holds messages that have another form on the side of the client. */
+  readonly taker?: MessageTaker | undefined
   /** The MCP server. It is undefined behind a forward proxy, where bodies need not be MCP. */
   readonly url?: URL
 }
@@ -74,8 +83,9 @@ export class BodyRecorder {
   }
 
   #sinkOptions({ dir, origin }: AnnouncedBody): BodySinkOptions {
-    const { filter, maxBytes } = this.#options
-    const frames = filter === undefined ? this.#frames : filteredFrames(this.#frames, filter, dir, origin)
+    const { filter, taker, maxBytes } = this.#options
+    const all = taker === undefined ? this.#frames : takenFrames(this.#frames, taker, dir)
+    const frames = filter === undefined ? all : filteredFrames(all, filter, dir, origin)
     return { frames, place: `${origin.place},"dir":"${dir}"`, maxBytes }
   }
 
@@ -90,6 +100,18 @@ interface BodySinkOptions {
   /** The envelope between the time and the payload. */
   readonly place: string
   readonly maxBytes: number
+}
+
+/** Lets the taker write the messages that are held, or were. */
+function takenFrames(frames: ExchangeFrames, taker: MessageTaker, dir: Direction): BodySinkOptions['frames'] {
+  return {
+    message: (place, body) => {
+      const write: WriteHeld = (text, marks) => frames.heldMessage(place, text, marks)
+      return (body.isComplete && taker(dir, bodyText(body), write)) || frames.message(place, body)
+    },
+    raw: (place, body, why, kind) => frames.raw(place, body, why, kind),
+    redactedId: (id) => frames.redactedId(id),
+  }
 }
 
 /** Leaves out the messages that the filter does not keep. They count as written, so that they do not become raw frames. */

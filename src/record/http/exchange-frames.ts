@@ -3,8 +3,17 @@ import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
 import { lineBytes } from '../../protocol/lines.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { BoundedBytes } from '../../protocol/sse.ts'
-import type { HttpFrame } from '../../tape/frame.ts'
-import { encodeEventMembers, redactHeaderList, bodyBytes, framePlace, FrameWriter } from '../frame-writer.ts'
+import { encodeInterception } from '../../tape/codec.ts'
+import type { HttpFrame, LinkSide } from '../../tape/frame.ts'
+import type { HeldMarks } from '../intercept/link-interceptor.ts'
+import {
+  encodeEventMembers,
+  redactHeaderList,
+  bodyBytes,
+  framePlace,
+  FrameWriter,
+  writeHeldMessage,
+} from '../frame-writer.ts'
 import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 
 type FrameDetails = Readonly<Record<string, unknown>>
@@ -51,9 +60,16 @@ export class ExchangeFrames {
     }))
   }
 
-  responseHead(place: string, status: number, headers: RawHeaders): void {
+  /** Writes the head of a response. With a side, only that side has seen it. */
+  responseHead(place: string, status: number, headers: RawHeaders, side?: LinkSide): void {
     const { redactor } = this.#log
-    this.#head(place, 's2c', () => ({ status, headers: redactHeaderList(headers, redactor) }))
+    this.#head(place, 's2c', () => ({ status, headers: redactHeaderList(headers, redactor) }), side)
+  }
+
+  /** Writes a message that was held. Returns the number of its frame. */
+  heldMessage(place: string, text: string, marks: HeldMarks): number | undefined {
+    this.settle()
+    return writeHeldMessage(this.#log, place, text, marks)
   }
 
   event(place: string, event: string, details: FrameDetails): void {
@@ -135,9 +151,13 @@ export class ExchangeFrames {
     setImmediate(() => this.settle())
   }
 
-  #head(place: string, dir: Direction, head: () => HttpFrame['http']): void {
+  #head(place: string, dir: Direction, head: () => HttpFrame['http'], side?: LinkSide): void {
+    const marks = side === undefined ? '' : encodeInterception({ side })
     this.#log.guard(() =>
-      this.#log.bufferFrame(this.#log.now(), `${place},"dir":"${dir}","http":${JSON.stringify(head())}`),
+      this.#log.bufferFrame(
+        this.#log.now(),
+        `${place},"dir":"${dir}"${marks},"http":${JSON.stringify(head())}`,
+      ),
     )
     this.#writeLater()
   }

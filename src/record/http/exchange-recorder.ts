@@ -1,8 +1,12 @@
 import { type RawHeaders, findHeader } from '../../http/headers.ts'
-import type { ExchangeWatcher, RequestLine } from '../../http/proxy/proxied-exchange.ts'
+import type { ExchangeGate, ExchangeWatcher, RequestLine } from '../../http/proxy/proxied-exchange.ts'
 import type { Direction } from '../../protocol/message.ts'
 import { BoundedBytes } from '../../protocol/sse.ts'
-import { BodyRecorder, ignoredBody } from './bodies.ts'
+import { encodeSse } from '../../tape/codec.ts'
+import type { Interceptor } from '../intercept/interceptor.ts'
+import type { HeldMarks, LinkInterceptor } from '../intercept/link-interceptor.ts'
+import { BodyRecorder, ignoredBody, type MessageTaker } from './bodies.ts'
+import { exchangeGate, isJsonType } from './exchange-gate.ts'
 import { type BodySink, ExchangeFrames } from './exchange-frames.ts'
 import type { MessageOrigin, MessageFilter } from '../message-filter.ts'
 import type { RecordingSummary, TapeLog } from '../tape-log.ts'
@@ -18,6 +22,9 @@ interface ExchangeRecorderOptions {
   readonly cutBytes?: number | undefined
   /** Called when a server responds with status 401. */
   readonly onChallenge?: (() => void) | undefined
+  /** Holds messages, if the user wants that. */
+  readonly interceptor?: Interceptor | undefined
+  readonly taker?: MessageTaker | undefined
 }
 
 /** Records HTTP exchanges. */
@@ -26,7 +33,9 @@ export class ExchangeRecorder {
   readonly #frames: ExchangeFrames
   readonly #bodies: BodyRecorder
   readonly #connections: ConnectionNumbers
+  readonly #links = new Map<number, LinkInterceptor>()
   #exchanges: number
+  #reserved: ReservedExchange | undefined
 
   #refused = 0
 
@@ -40,10 +49,31 @@ export class ExchangeRecorder {
 
   /** Starts to record an exchange. */
   readonly watch = (line: RequestLine): ExchangeWatcher => {
-    const conn = this.#connections.numberFor(line)
-    const x = ++this.#exchanges
+    const { conn = this.#connections.numberFor(line), x = ++this.#exchanges } = this.#reserved ?? {}
+    this.#reserved = undefined
     const place = `${this.#server(line)},"conn":${conn},"x":${x}`
     return this.#watcher(line, { conn, place, scope: `${conn} ${this.#options.server(line)} ` })
+  }
+
+  /** Reserves the numbers of an exchange that begins later, or never. */
+  reserve(): ReservedExchange {
+    return { conn: this.#connections.likelyNext(), x: ++this.#exchanges }
+  }
+
+  /** The next exchange has these numbers. */
+  useReserved(reserved: ReservedExchange | undefined): void {
+    this.#reserved = reserved
+  }
+
+  /** Writes a message of an exchange that was held. Returns the number of its frame. */
+  heldMessage(
+    { conn, x }: ReservedExchange,
+    dir: Direction,
+    text: string,
+    marks: HeldMarks,
+  ): number | undefined {
+    const place = `${this.#server()},"conn":${conn},"x":${x},"dir":"${dir}"`
+    return this.#frames.heldMessage(place, text, marks)
   }
 
   /** Records that the proxy rejected a request. Only the first ones are kept: anybody on this machine can cause them. */
@@ -82,6 +112,7 @@ export class ExchangeRecorder {
     let response = ignoredBody
     return {
       request,
+      gate: isRecorded ? this.#gate(line, origin, request) : undefined,
       answered: (status, headers) => {
         this.#answered(origin, status, headers)
         if (isRecorded) response = this.#body('s2c', line, origin, headers)
@@ -97,6 +128,39 @@ export class ExchangeRecorder {
         this.#frames.event(place, 'unreachable', { why })
       },
     }
+  }
+
+  #gate(line: RequestLine, origin: ExchangeOrigin, request: BodySink): ExchangeGate | undefined {
+    const link = this.#link(origin.conn, line)
+    const isMessage = line.method === 'GET' || (line.method === 'POST' && isJsonType(line.headers))
+    if (link === undefined || !isMessage) return undefined
+    const { filter } = this.#options
+    const { place } = origin
+    return exchangeGate({
+      line,
+      link,
+      request,
+      record: (dir, text, marks, sse) =>
+        filter?.keeps(dir, text, origin) === false
+          ? undefined
+          : this.#frames.heldMessage(`${place},"dir":"${dir}"${encodeSse(sse)}`, text, marks),
+      event: (event, details) => this.#frames.event(place, event, details),
+      ownHead: (status, headers) => this.#frames.responseHead(place, status, headers, 'client'),
+    })
+  }
+
+  /** The connections whose messages may be held. Without sessions, each exchange is one, and old ones are forgotten. */
+  #link(conn: number, line: RequestLine): LinkInterceptor | undefined {
+    const { interceptor, server } = this.#options
+    if (interceptor === undefined) return undefined
+    const link = this.#links.get(conn) ?? interceptor.link({ server: server(line) ?? '', conn: () => conn })
+    this.#links.delete(conn)
+    this.#links.set(conn, link)
+    for (const oldest of this.#links.keys()) {
+      if (this.#links.size <= MAX_LINKS) break
+      this.#links.delete(oldest)
+    }
+    return link
   }
 
   #request(line: RequestLine, origin: ExchangeOrigin, isRecorded: boolean): BodySink {
@@ -140,8 +204,15 @@ export class ExchangeRecorder {
 }
 
 const MAX_REFUSED = 100
+const MAX_LINKS = 1000
 const MAX_REASON_LENGTH = 300
 const UNAUTHORIZED = 401
+
+/** The numbers of an exchange on the tape. */
+export interface ReservedExchange {
+  readonly conn: number
+  readonly x: number
+}
 
 /** The place of the frames of one exchange on the tape. */
 interface ExchangeOrigin extends MessageOrigin {
@@ -169,6 +240,12 @@ class ConnectionNumbers {
     const conn = ++this.#last
     if (session !== undefined) this.#sessions.set(session, conn)
     return conn
+  }
+
+  /** The connection of the session, or a new one. */
+  likelyNext(): number {
+    const known = [...this.#sessions.values(), ...this.#endpoints.values()].at(-1)
+    return known ?? ++this.#last
   }
 
   /** Takes the session from the head of a response. */

@@ -1,3 +1,4 @@
+import type { Interceptor } from '../intercept/interceptor.ts'
 import {
   ForwardProxy,
   newProxyCredentials,
@@ -29,6 +30,8 @@ interface RecordForwardProxyOptions
   readonly onTrouble?: (text: string) => void
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
+  /** Holds messages, if the user wants that. */
+  readonly interceptor?: Interceptor | undefined
   /** Called once for each host that cannot be recorded. */
   readonly onNotice: (notice: ForwardProxyNotice) => void
 }
@@ -103,6 +106,7 @@ class ForwardProxyRecorder implements ForwardProxyWatcher {
       maxBytes: options.maxMessageBytes,
       cutBytes: options.cutBytes,
       filter: messageFilterFor(options, log),
+      interceptor: options.interceptor,
     })
   }
 

@@ -1,3 +1,5 @@
+import type { MessageTaker } from './bodies.ts'
+import type { Interceptor } from '../intercept/interceptor.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
@@ -28,6 +30,8 @@ export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
   readonly onTrouble?: (text: string) => void
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
+  /** Holds messages, if the user wants that. */
+  readonly interceptor?: Interceptor | undefined
 }
 
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024
@@ -37,6 +41,7 @@ export function createUrlRecorder(
   options: RecordUrlOptions,
   url: URL,
   { redactor, vault }: RecordingRedaction,
+  taker?: MessageTaker,
 ): ExchangeRecorder {
   const server = options.server ?? serverNameFromUrl(url)
   // The added headers are not recorded, but the server may repeat their values.
@@ -60,6 +65,9 @@ export function createUrlRecorder(
     cutBytes: options.cutBytes,
     filter: messageFilterFor(options, log),
     onChallenge: options.onChallenge,
+    // A bridge holds messages itself.
+    interceptor: taker === undefined ? options.interceptor : undefined,
+    taker,
   })
 }
 

@@ -16,7 +16,13 @@ import {
   type Message,
   type ResponsePayload,
 } from '../../protocol/message.ts'
-import { LinkInterceptor, receiverOf, type ObservedMessage, type OpenCall } from './link-interceptor.ts'
+import {
+  LinkInterceptor,
+  receiverOf,
+  type MessageRoute,
+  type ObservedMessage,
+  type OpenCall,
+} from './link-interceptor.ts'
 
 export interface InterceptOptions {
   readonly filter: FilterExpression
@@ -83,7 +89,6 @@ export class Interceptor {
   /** The users that can decide. Others only watch. */
   readonly #deciders = new Set<InterceptListener>()
   readonly #recentCalls = new Map<number, RecentCall>()
-  readonly #links = new Set<LinkInterceptor>()
   readonly #counts: Record<HeldAction | 'held', number> = {
     held: 0,
     forward: 0,
@@ -105,9 +110,7 @@ export class Interceptor {
 
   /** Follows a further connection. */
   link(facts: { readonly server: string; readonly conn: () => number }): LinkInterceptor {
-    const link = new LinkInterceptor(this, facts)
-    this.#links.add(link)
-    return link
+    return new LinkInterceptor(this, facts)
   }
 
   /** Adds a user. Returns a function that removes it. Without the last one, everything that is held is released. */
@@ -274,6 +277,10 @@ export class HeldMessage {
     this.#firstProgress = observed.call?.progress
   }
 
+  get route(): MessageRoute {
+    return this.#options.observed.route
+  }
+
   /** The id of the request that this message is, or responds to. */
   get callKey(): string | undefined {
     const { call } = this.#options.observed
@@ -366,6 +373,10 @@ export class HeldMessage {
       throw new ReelayError('USAGE', `only a request can be answered, and this is a ${this.#message.kind}`, {
         hint: 'edit it, forward it or drop it',
       })
+    if (action === 'answer' && this.route.answer === undefined)
+      throw new ReelayError('USAGE', 'this request cannot be answered in place of the client', {
+        hint: 'edit it, forward it or drop it',
+      })
     this.#isSettled = true
     clearTimeout(this.#timer)
     clearInterval(this.#ticks)
@@ -391,7 +402,7 @@ export class HeldMessage {
     if (this.#message.kind !== 'request') return
     const text = responseText(idToJson(this.#message.id), payload)
     observed.route.record(opposite(this.dir), text, { side: this.dir === 'c2s' ? 'client' : 'server' })
-    observed.route.answer(text)
+    observed.route.answer?.(text)
   }
 
   /** At the limit, a request fails or goes on its way. A response fails by being replaced. */
@@ -405,7 +416,8 @@ export class HeldMessage {
       this.#options.limits.onLimit === 'forward' ||
       kind === 'notification' ||
       kind === 'batch' ||
-      kind === 'invalid'
+      kind === 'invalid' ||
+      (kind === 'request' && this.route.answer === undefined)
     )
       return this.forward(decider)
     const error = {

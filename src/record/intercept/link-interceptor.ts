@@ -36,8 +36,8 @@ export interface MessageRoute {
   deliver(text: string): void
   /** The message is never delivered. */
   drop(): void
-  /** Sends a response to the sender of a request, in place of its receiver. */
-  answer(text: string): void
+  /** Sends a response to the sender of a request, in place of its receiver. Over HTTP this may be impossible. */
+  answer?(text: string): void
   /** Sends a notification about the held call to the client. Over HTTP this may be impossible. */
   progress?(text: string): void
   /** Keeps a stream to the client open that has nothing to send. */
@@ -104,6 +104,7 @@ export class LinkInterceptor {
   takes(passing: PassingMessage): boolean {
     const { dir, route } = passing
     const observed = new Observation(passing)
+    if (observed.message.kind === 'invalid') return false
     this.#track(observed)
     observed.call = this.#callOf(dir, observed.message)
     if (this.#cancels(observed)) return true
@@ -131,6 +132,16 @@ export class LinkInterceptor {
     for (const { observed, of } of this.#waiting[dir].splice(0))
       if (isDeliverable) deliverWaiting(observed, of)
       else observed.route.drop()
+  }
+
+  /** The transport of one message is gone. */
+  abandon(route: MessageRoute, why: string): void {
+    for (const held of this.#interceptor.heldOf(this))
+      if (held.route === route) held.drop({ by: 'recorder', why })
+    for (const waiting of [this.#waiting.c2s, this.#waiting.s2c]) {
+      const at = waiting.findIndex(({ observed }) => observed.route === route)
+      if (at >= 0) waiting.splice(at, 1)
+    }
   }
 
   /** Sends a request of the user to the server. */
