@@ -17,6 +17,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: () => recordCommand,
     },
     {
+      name: 'intercept',
+      help: 'Decide about the messages that `record --intercept` holds: forward, edit, drop or answer',
+      load: async () => (await import('./intercept.ts')).interceptCommand,
+    },
+    {
       name: 'run',
       help: 'Run a program and record or replay the MCP servers that it uses',
       load: async () => (await import('./run.ts')).runCommand,

@@ -18,7 +18,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
   expect({ code, shown }).toEqual({
     code: 0,
     shown: [
-      ['Record:', 'record run wrap unwrap doctor ca trust'],
+      ['Record:', 'record intercept run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match'],
       ['Replay:', 'replay verify learn noise'],

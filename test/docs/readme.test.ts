@@ -72,6 +72,7 @@ test('every command that the README names has its own help', async () => {
     'inspect',
     'stats',
     'tail',
+    'intercept',
     'list',
     'serve',
     'match',

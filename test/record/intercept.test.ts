@@ -97,7 +97,7 @@ test('an edited request and an edited response are both on the tape, before and 
     ],
     {},
   )
-  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('#1') })
+  expect(verified).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 responses as recorded') })
 })
 
 test('a dropped request never reaches the server, and an answered one gets the answer of the user', async () => {

@@ -7,6 +7,8 @@ import { resolveTape } from '../../store/home.ts'
 import { parseServerFilter, type ServerFilter } from '../../tape/server-filter.ts'
 import { escapeControlChars, escapeControlCharsInJson } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
+import { option } from '../options/option.ts'
+import { switchOn } from '../options/option-types.ts'
 import { messageFilterOption } from '../options/live-options.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
 import { abortOnSignals } from '../signals.ts'
@@ -16,6 +18,7 @@ interface TailFlags {
   readonly json?: true
   readonly server?: string
   readonly filter?: FilterExpression
+  readonly ui?: true
 }
 
 export const tailCommand: CommandDefinition = defineCommand<TailFlags>({
@@ -25,8 +28,21 @@ export const tailCommand: CommandDefinition = defineCommand<TailFlags>({
     server: serverFilter('Show only these servers'),
     filter: messageFilterOption('--filter', 'Show only exchanges that match'),
     json: { ...jsonOption, help: 'Print one JSON object per line' },
+    ui: option(
+      '--ui',
+      switchOn,
+      'Show the tape on the whole terminal: a list, the selected message and keys',
+      {
+        conflicts: ['json', 'server'],
+      },
+    ),
   },
-  run: async ([name = ''], { json, server, filter }) => {
+  run: async ([name = ''], { json, server, filter, ui }) => {
+    if (ui) {
+      const { runMonitor } = await import('../ui/monitor.ts')
+      const tape = resolveTape(name)
+      process.exit(await runMonitor({ tape, needsControl: false, filter, signal: abortOnSignals() }))
+    }
     const stop = new AbortController()
     const interrupted = abortOnSignals()
     process.once('disconnect', () => stop.abort()) // the recorder that started this process has ended

@@ -181,7 +181,7 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
     intercept: option(
       '--intercept <filter>',
       textValue,
-      "Hold messages that match, until a control client decides, e.g. 'tool:search dir:c2s'",
+      "Hold messages that match, until reelay intercept or a control client decides, e.g. 'tool:search dir:c2s'",
     ),
     holdLimit: option(
       '--hold-limit',

@@ -3,8 +3,9 @@ import { errorMessage } from '../../errors.ts'
 import { parseFilter } from '../../filter/filter.ts'
 import { interceptSubject } from '../../record/intercept/intercept-control.ts'
 import { Interceptor } from '../../record/intercept/interceptor.ts'
+import { quoteTapeArgument } from '../../text.ts'
 import type { RecordTapeArgs } from '../options/record-options.ts'
-import { printNotice } from './record-output.ts'
+import { nameOrPath, printNotice } from './record-output.ts'
 
 /** Holds messages of a recording for control clients. */
 export interface RecordingInterception {
@@ -34,7 +35,9 @@ export function prepareInterception({ intercept, quiet }: RecordTapeArgs): Recor
         return printNotice(`nothing is held: ${errorMessage(error)}`)
       }
       if (quiet) return
-      printNotice(`holding messages that match ${filter}`)
+      printNotice(
+        `holding messages that match ${filter}; to see them: reelay intercept ${quoteTapeArgument(nameOrPath(tape))}`,
+      )
       if (control.address.http !== undefined)
         printNotice(`control over HTTP: ${control.address.http}, with the token in ${control.file}`)
     },

@@ -79,7 +79,8 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
   }
 }
 
-function nameOrPath(path: string): string {
+/** The name of a tape in the tape folder, and the path of any other. */
+export function nameOrPath(path: string): string {
   const name = basename(path, TAPE_EXTENSION)
   return resolveTape(name) === path ? name : path
 }
