@@ -28,8 +28,6 @@ export const interceptCommand: CommandDefinition = defineCommand<{ json?: true }
 
 /** Connects stdin and stdout to the control socket, until one of them ends. */
 async function relayLines(tape: string, signal: AbortSignal): Promise<void> {
-  const print = (value: object): void =>
-    void process.stdout.write(`${escapeControlCharsInJson(JSON.stringify(value))}\n`)
   const control = await ControlClient.open({ tape, name: 'script', onEvent: print })
   const lines = createInterface({ input: process.stdin })
   lines.on('line', (line) => void run(control, line).then(print))
@@ -39,6 +37,10 @@ async function relayLines(tape: string, signal: AbortSignal): Promise<void> {
   lines.close()
   process.stdin.destroy()
   process.exitCode = signal.aborted ? 130 : 0
+}
+
+function print(value: object): void {
+  process.stdout.write(`${escapeControlCharsInJson(JSON.stringify(value))}\n`)
 }
 
 async function run(control: ControlClient, line: string): Promise<object> {

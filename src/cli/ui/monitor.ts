@@ -118,7 +118,7 @@ class Monitor {
     switch (event['event']) {
       case 'hello':
       case 'filter':
-        this.#interceptFilter = String(event['filter'] ?? '')
+        this.#interceptFilter = typeof event['filter'] === 'string' ? event['filter'] : ''
         break
       case 'held':
         this.#addHeld(event['message'] as HeldFacts)
@@ -273,7 +273,7 @@ class Monitor {
     else if (key === 'enter') {
       this.#prompt = undefined
       prompt.onDone(prompt.text)
-    } else if ([...key].length === 1) prompt.text += key
+    } else if (/^\P{Cc}$/u.test(key)) prompt.text += key
   }
 
   #setViewFilter(text: string): void {

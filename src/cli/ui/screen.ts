@@ -3,7 +3,7 @@ import { escapeControlChars } from '../../text.ts'
 /** One line of a screen: text in pieces with a style each. */
 export type ScreenLine = readonly ScreenSpan[]
 
-export interface ScreenSpan {
+interface ScreenSpan {
   readonly text: string
   readonly style?: ScreenStyle
 }
