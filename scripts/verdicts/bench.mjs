@@ -61,8 +61,14 @@ export async function openBench() {
   async function verify({ tape, settings, transport, options = [], hasProfile = false }) {
     const isStateless = transport === 'http'
     const all = { ...settings, isStateless, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
-    if (transport === 'memory')
-      return verifyInMemory({ tape, settings: all, profile: hasProfile && (await profileOf(tape, all)) })
+    if (transport === 'memory') {
+      const inMemory = { ...all, isInMemory: true }
+      return verifyInMemory({
+        tape,
+        settings: inMemory,
+        profile: hasProfile && (await profileOf(tape, inMemory)),
+      })
+    }
     const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
     const command = [process.execPath, main, 'verify', tape, '--json', '--no-config', ...options, ...target]
     const child = start(command, { env: envOf(all), stdio: ['ignore', 'pipe', 'pipe'] })

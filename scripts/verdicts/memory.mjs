@@ -14,6 +14,7 @@ export async function verifyInMemory({ tape, settings, profile }) {
   const loaded = await loadTape(tape)
   const report = await replayRepeatedly(loaded, optionsFor(settings), {
     repeat: 3,
+    confirm: {},
     ...(profile && { noise: profile }),
   })
   const code = { pass: 0, incomplete: 3 }[report.summary.verdict] ?? 1
@@ -28,7 +29,7 @@ export async function profileInMemory({ tape, settings }) {
 
 /** Each connection is a new server, as a started program is. */
 function optionsFor(settings) {
-  return { target: transportTarget(() => transportTo(createConnection(settings))), allowWrites: true }
+  return { target: transportTarget(() => transportTo(createConnection(settings))) }
 }
 
 function transportTo(connection) {

@@ -14,6 +14,9 @@ const SERVER_INFO = { name: 'verdicts', version: '1.0.0' }
 export function createConnection(settings) {
   const scene = sceneOf(settings.scene)
   const session = {}
+  // In memory, each connection stands for a process.
+  const pid = settings.isInMemory ? randomInt(1000, 60_000) : process.pid
+  const began = settings.isInMemory ? Date.now() : performance.timeOrigin
   const waiting = new Map()
   let listener
   let asked = 0
@@ -58,6 +61,8 @@ export function createConnection(settings) {
       args: params.arguments ?? {},
       now: () => new Date(Date.now() + (settings.shift ?? 0)),
       count: () => count(settings, 'calls'),
+      pid,
+      uptime: () => (Date.now() - began) / 1000,
       notify,
       progress: (content) =>
         notify('notifications/progress', { progressToken: params._meta?.progressToken, ...content }),

@@ -23,7 +23,7 @@ const FIELDS = {
   'duration-whole': ['elapsed_ms', () => randomInt(1, 40)],
   memory: ['heap_used', () => 30_000_000 + randomInt(0, 5_000_000)],
   load: ['cpu_percent', () => Math.round(Math.random() * 1000) / 10],
-  pid: ['pid', () => process.pid],
+  pid: ['pid', (_, { pid }) => pid],
   port: ['address', () => `127.0.0.1:${randomInt(30_000, 60_000)}`],
   'temporary-path': ['path', () => `/tmp/job-${hex(4)}/out.txt`],
   traceparent: ['traceparent', () => `00-${hex(16)}-${hex(8)}-01`],
@@ -57,7 +57,7 @@ const FIELDS = {
   'expires-in-an-hour': ['expires', (now) => new Date(now.getTime() + HOUR).toISOString()],
   yesterday: ['since', (now) => new Date(now.getTime() - DAY).toISOString().slice(0, 10)],
   'next-full-hour': ['next_run', (now) => new Date((Math.floor(now / HOUR) + 1) * HOUR).toISOString()],
-  'uptime-whole-seconds': ['uptime_s', () => Math.floor(process.uptime() + 0.9)],
+  'uptime-whole-seconds': ['uptime_s', (_, { uptime }) => Math.floor(uptime() + 0.9)],
   'uptime-of-machine': ['uptime_s', (now) => Math.floor((now - RELEASED) / 1000)],
   'age-minutes': ['age_minutes', (now) => Math.floor((now - RELEASED) / MINUTE)],
   'age-hours': ['age_hours', (now) => Math.floor((now - RELEASED) / HOUR)],
@@ -150,14 +150,14 @@ const TEXTS = {
   'html-with-nonce': () => `<p><script nonce="${hex(8)}">go()</script><b>3 files</b></p>`,
   'yaml-with-time': (now) =>
     `service: web\nstarted: ${now.toISOString()}\nrevision: ${hex(5)}\nreplicas: 3\n`,
-  'key-values': (now) => `pid=${process.pid}\nstarted=${Math.floor(now / 1000)}\nmode=prod\n`,
+  'key-values': (now, { pid }) => `pid=${pid}\nstarted=${Math.floor(now / 1000)}\nmode=prod\n`,
   'prose-with-memory': () =>
     `Used ${(Math.random() * 90 + 5).toFixed(1)} MB of 512 MB, ${randomInt(1, 99)} threads.`,
   'prose-with-choice': () => `The ${WORDS[randomInt(8)]} says hello to 3 files.`,
   'prose-with-time-of-day': (now) => `It is ${format(now, { timeStyle: 'short' })}, 3 files are open.`,
   'prose-with-path': () => `Saved to /tmp/out-${hex(4)}/report.txt (3 files).`,
-  'log-with-times': (now) =>
-    `[${now.toISOString()}] INFO ready in ${randomInt(2, 90)}ms (pid ${process.pid})`,
+  'log-with-times': (now, { pid }) =>
+    `[${now.toISOString()}] INFO ready in ${randomInt(2, 90)}ms (pid ${pid})`,
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
 }
 

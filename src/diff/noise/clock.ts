@@ -10,10 +10,22 @@ import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } f
 
 /** Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. */
 export const clockTimes: NoiseKind = noiseByDifference('clock', (difference, { clock }) => {
-  if (clock === undefined || !['changed', 'renamed'].includes(difference.kind)) return false
-  const { expected, actual, path } = difference
-  return differOnlyInTime(expected, actual, clock, path)
+  if (clock === undefined) return false
+  const { kind, expected, actual, path } = difference
+  if (kind === 'order') return haveSameTimes(expected, actual, clock, path)
+  return (kind === 'changed' || kind === 'renamed') && differOnlyInTime(expected, actual, clock, path)
 })
+
+/** Lists of times seem to have another order if a live time is equal to the recorded time of another item by chance. */
+function haveSameTimes(expected: unknown, actual: unknown, clock: SessionTimes, path: JsonPath): boolean {
+  if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false
+  const steps = (items: readonly unknown[]): string =>
+    items.map((item, at) => Number(String(item) < String(items[at + 1]))).join('')
+  if (steps(expected) !== steps(actual)) return false
+  return expected.every(
+    (item: unknown, at) => item === actual[at] || differOnlyInTime(item, actual[at], clock, path),
+  )
+}
 
 /**
  * Returns true if two texts or numbers differ only in times, and each time has the same relation to the clock of its session.

@@ -16,6 +16,7 @@ import {
   patternOf,
   patternText,
   type NoisePlace,
+  type Presence,
 } from './noise-places.ts'
 
 /** A place at which responses of the same server differed, with the evidence. */
@@ -94,6 +95,11 @@ export class LearnedNoise {
 
   explains(difference: Difference, context: Pick<NoiseContext, 'clock'> = {}): boolean {
     return this.#compile().noise.explains(difference, context)
+  }
+
+  /** Returns true if a difference is explained, but more samples may show that it is a change. */
+  isDoubtful(difference: Difference): boolean {
+    return this.#compile().noise.isDoubtful(difference)
   }
 
   #addSample(text: string): void {
@@ -178,6 +184,11 @@ const ABSENT: unique symbol = Symbol('absent')
 // With fewer samples, it is by chance that each item was seen several times.
 const FEWEST_FOR_CLOSED = 8
 const FEWEST_TIMES = 3
+
+/** On average, an item that varies must have been seen more than once. */
+const FEWEST_RECURRING = 1.5
+/** A rarer presence or absence is not chance. */
+const LEAST_CHANCE = 0.0001
 
 /** A single item is judged by the class of all items if this class says as much as its own. */
 function isInPattern(place: SeenPlace, patterns: ReadonlyMap<string, SeenPlace>): boolean {
@@ -288,8 +299,24 @@ class CompiledPlace implements LearnedPlace {
     return unseen.length === 0 ? classes : this.#itemClasses(unseen)
   }
 
-  /** The classes of items that come and go. If each item of the list was seen several times, no others are expected. */
-  #itemClasses(unseen: readonly unknown[] = []): readonly ValueClass[] {
+  /** An item of the tape that no run has, or a new one that every run has, is not one of the items that come and go. */
+  presenceOf(item: unknown, isRecorded: boolean): Presence {
+    if (this.#place.items.length === 0) return 'likely'
+    const { seenIn, lists } = this.#seenItems()
+    const varying = [...seenIn.values()].filter(({ times }) => times < lists)
+    const rate = varying.reduce((sum, { times }) => sum + times, 0) / (varying.length * lists)
+    // Items that do not come again, such as random ids, say nothing about others.
+    if (varying.length === 0 || rate * lists < FEWEST_RECURRING) return 'likely'
+    const times = seenIn.get(canonicalJson(item))?.times ?? 0
+    if (times !== (isRecorded ? 0 : lists)) return 'likely'
+    return (isRecorded ? 1 - rate : rate) ** lists < LEAST_CHANCE ? 'unlikely' : 'doubtful'
+  }
+
+  /** How many samples have each item of the list. */
+  #seenItems(): {
+    readonly seenIn: ReadonlyMap<string, { readonly item: unknown; readonly times: number }>
+    readonly lists: number
+  } {
     const lists = [...this.#samples.values()].map((sample) =>
       valuesAt(sample, this.path.slice(0, -1)).flatMap(itemsIn),
     )
@@ -300,9 +327,15 @@ class CompiledPlace implements LearnedPlace {
         if (known === undefined) seenIn.set(key, { item, times: 1 })
         else known.times++
       }
+    return { seenIn, lists: lists.length }
+  }
+
+  /** The classes of items that come and go. If each item of the list was seen several times, no others are expected. */
+  #itemClasses(unseen: readonly unknown[] = []): readonly ValueClass[] {
+    const { seenIn, lists } = this.#seenItems()
     const isClosed = [...seenIn.values()].every(({ times }) => times >= FEWEST_TIMES)
-    if (lists.length >= FEWEST_FOR_CLOSED && isClosed) {
-      const varying = [...seenIn].filter(([, { times }]) => times < lists.length)
+    if (lists >= FEWEST_FOR_CLOSED && isClosed) {
+      const varying = [...seenIn].filter(([, { times }]) => times < lists)
       return [choiceClass(new Set([...varying.map(([key]) => key), ...unseen.map(canonicalJson)]))]
     }
     const varying = [...this.#place.items, ...unseen]

@@ -13,7 +13,12 @@ export interface NoisePlace {
   readonly kinds: ReadonlySet<Difference['kind']>
   /** A value is noise if it fits one of them. Another order needs none. */
   readonly classes: readonly ValueClass[]
+  /** Only for items that come and go: how well an item fits to how often the others were seen. */
+  presenceOf?(item: unknown, isRecorded: boolean): Presence
 }
+
+/** `unlikely`: an item is in all samples or in none of them, which is not chance. `doubtful`: more samples can tell. */
+export type Presence = 'likely' | 'doubtful' | 'unlikely'
 
 /**
  * The noise in the responses to one request. A difference is explained only if the same kind of difference is noise at its path, and both
@@ -47,12 +52,29 @@ export class NoisePlaces {
       (!('expected' in difference) || value.accepts(difference.expected, { isRecorded: true, clock })) &&
       (!('actual' in difference) || value.accepts(difference.actual, { isRecorded: false, clock }))
     const isOfItem = isItemSegment(path.at(-1))
+    if (isOfItem && this.#presenceOf(difference) === 'unlikely') return undefined
     const isItem = isOfItem && (kind === 'added' || kind === 'removed')
     const key = isItem ? itemsOf(path.slice(0, -1)) : path
     const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
     const fitting = known.find(({ classes }) => classes.some(fits))
     if (fitting !== undefined || kind !== 'changed') return fitting
-    return (isOfItem ? this.#placeOfReplacedItem(path, fits) : undefined) ?? this.#placeAround(path, fits)
+    const replaced = isOfItem ? this.#placeOfReplacedItem(path, fits) : undefined
+    return replaced ?? this.#placeAround(path, fits)
+  }
+
+  /** Returns true if a difference is explained by items that come and go, but more samples may show that an item is lost or new. */
+  isDoubtful(difference: Difference): boolean {
+    return isItemSegment(difference.path.at(-1)) && this.#presenceOf(difference) === 'doubtful'
+  }
+
+  /** An item that was replaced by another one has to be likely to be missing, and the other one to be there. */
+  #presenceOf(difference: Difference): Presence {
+    const places = this.#byPath.get(formatPath(itemsOf(difference.path.slice(0, -1)))) ?? []
+    const all = places.flatMap((place) => [
+      'expected' in difference ? place.presenceOf?.(difference.expected, true) : undefined,
+      'actual' in difference ? place.presenceOf?.(difference.actual, false) : undefined,
+    ])
+    return all.find((one) => one === 'unlikely') ?? all.find((one) => one === 'doubtful') ?? 'likely'
   }
 
   /** The place of items that come and go, if one of them was replaced by another one. */

@@ -100,6 +100,12 @@ export class ExchangeNoise {
     return learned?.paths().some(({ path }) => generalPath(path) === place) === true
   }
 
+  /** Returns true if a finding is explained, but further runs may show that it is a change: an item that may be lost, among items that come and go. */
+  isDoubtful(step: ExchangeRequest, { layer, difference }: StepFinding): boolean {
+    if (layer === 'notifications' || difference === undefined) return false
+    return this.#noises.get(requestKey(step))?.noise.isDoubtful(difference) === true
+  }
+
   /** What was learned about the response of each exchange. */
   exchanges(): Iterable<NoiseOfRequest> {
     return this.#noises.values()

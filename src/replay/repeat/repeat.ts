@@ -145,11 +145,16 @@ export async function replayRepeatedly(
       if (other !== undefined) others.push(other)
     }
   const usualRuns = runs
+  const decidingSince = Date.now()
   let judged = judge([start.report, ...others])
+  const isInTime = (): boolean =>
+    Date.now() - decidingSince < DECIDING_TIME ||
+    (!judged.isProbablyChanged && runs < usualRuns + ALWAYS_WORTH)
   const mayDecide = (): boolean =>
     !always &&
     repeat >= (judged.hasNotificationsOnly ? 2 : LEAST_RUNS_TO_DECIDE) &&
     runs < usualRuns + judged.furtherRuns &&
+    isInTime() &&
     !isStopped()
   const playOnce = async (): Promise<void> => {
     const other = await playAgain(start.correlate)
@@ -190,6 +195,10 @@ function hasErrors(report: ReplayReport): boolean {
 
 /** A smaller number of runs was asked for on purpose. */
 const LEAST_RUNS_TO_DECIDE = 3
+
+/** Milliseconds. Nobody waits long for the last bit of certainty, but a few runs are worth it in any case. */
+const DECIDING_TIME = 5000
+const ALWAYS_WORTH = 4
 
 interface JudgeRunsOptions {
   readonly tape: ReplayedTape

@@ -1,3 +1,4 @@
+import type { Difference } from '../../diff/difference.ts'
 import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { NoisePlace } from '../../diff/noise/noise-places.ts'
 import { canonicalJson } from '../../json/canonical.ts'
@@ -55,13 +56,16 @@ export interface JudgedReport {
   readonly furtherRuns: number
   /** True if the differences are only in notifications, which are random more often than values are. */
   readonly hasNotificationsOnly: boolean
+  /** True if every run has the same differences, so that they are probably changes. Further runs must not take long. */
+  readonly isProbablyChanged: boolean
   /** The positions of the runs with errors that are not noise. */
   readonly failedRuns: ReadonlySet<number>
 }
 
 /**
- * Combines the reports of several runs. If the only differences are notifications, values that alternate between the recorded one
- * and one other, or items of a list in which other items are noise, further runs can show whether they are random.
+ * Combines the reports of several runs. Further runs are worth it only if all differences may be random: notifications, values that
+ * alternate between the recorded one and one other, items of a list in which other items are noise, and values that may be equal in
+ * all runs by chance.
  */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
@@ -71,22 +75,31 @@ export function repeatedReport(
   const failedRuns = new Set<number>()
   const unstable: RepeatedReport['unstable'][number][] = []
   const used = new ProfileUse()
-  let [hasUndecided, hasOthers, hasSeriesOnly, hasNotificationsOnly] = [false, false, true, true]
+  const doubts = new Set<Doubt>()
+  let [hasOthers, hasNotificationsOnly] = [false, true]
   const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
     const alternating = sometimesChanged(sameStep)
     const varying = profile === undefined ? NO_PATHS : varyingPaths(sameStep)
     const settled = sameStep.map((step, run) =>
-      withoutNoise(step, { noise, noiseOfBaseline, alternating, varying, profile, clock: clocks[run], used }),
+      withoutNoise(step, {
+        noise,
+        noiseOfBaseline,
+        alternating,
+        varying,
+        profile,
+        clock: clocks[run],
+        used,
+        onDoubt: () => doubts.add('items'),
+      }),
     )
     for (const finding of settled.flatMap(({ findings }) => findings)) {
       if (finding.level !== 'error') continue
-      hasSeriesOnly &&= finding.isOneOfMany === true
       hasNotificationsOnly &&= isMaybeRandom(finding)
-      const mayBeRandom = alternating.has(finding) || noise.mayExplain(sameStep[0], finding)
       const isJudgedByProfile = profile?.covers(sameStep[0]) === true && !isMaybeRandom(finding)
-      if ((mayBeRandom || isMaybeRandom(finding)) && !isJudgedByProfile) hasUndecided = true
-      else hasOthers = true
+      const doubt = isJudgedByProfile ? undefined : doubtAbout(finding, { settled, alternating, noise })
+      if (doubt === undefined) hasOthers = true
+      else doubts.add(doubt)
     }
     const { index, frame, exchange } = sameStep[0]
     const counted = countFindings(settled)
@@ -120,12 +133,51 @@ export function repeatedReport(
     ],
     unstable,
   }
-  const furtherRuns = hasOthers || !hasUndecided ? 0 : hasSeriesOnly ? RUNS_FOR_NUMBERS : RUNS_FOR_VALUES
-  return { report, furtherRuns, hasNotificationsOnly, failedRuns }
+  const furtherRuns = hasOthers ? 0 : Math.max(0, ...Array.from(doubts, (doubt) => FURTHER_RUNS[doubt]))
+  const isProbablyChanged = doubts.size === 1 && doubts.has('equal values')
+  return { report, furtherRuns, hasNotificationsOnly, isProbablyChanged, failedRuns }
 }
 
-// Two values that alternate by chance are followed by a third one soon, unless there are only two. A number of notifications has few values.
-const [RUNS_FOR_VALUES, RUNS_FOR_NUMBERS] = [4, 8]
+/** Why a difference may be noise, although the runs so far do not show it. */
+type Doubt = 'numbers of notifications' | 'notifications' | 'values' | 'equal values' | 'items'
+
+/** With a choice of three values, the third one comes in 12 further runs in 99 of 100 cases. A number of notifications has few values. */
+const FURTHER_RUNS: Readonly<Record<Doubt, number>> = {
+  'numbers of notifications': 8,
+  notifications: 4,
+  values: 12,
+  'equal values': 4,
+  items: 15,
+}
+
+interface DoubtContext {
+  readonly settled: readonly ReplayStep[]
+  readonly alternating: ReadonlySet<StepFinding>
+  readonly noise: ExchangeNoise
+}
+
+/** Returns `undefined` if further runs cannot show that a finding is noise. */
+function doubtAbout(finding: StepFinding, { settled, alternating, noise }: DoubtContext): Doubt | undefined {
+  if (isMaybeRandom(finding)) return finding.isOneOfMany ? 'numbers of notifications' : 'notifications'
+  const { difference, isNeverNoise } = finding
+  const [step] = settled
+  if (difference === undefined || isNeverNoise || step === undefined) return undefined
+  if (alternating.has(finding)) return hasMoreThanTwoValues(difference) ? 'values' : undefined
+  if (noise.mayExplain(step, finding)) return 'values'
+  if (settled.length < 2 || !hasMoreThanTwoValues(difference)) return undefined
+  const value = canonicalJson(difference.actual)
+  const isInAll = settled.every(({ findings }) =>
+    findings.some(({ path, actual }) => path === finding.path && canonicalJson(actual) === value),
+  )
+  return isInAll ? 'equal values' : undefined
+}
+
+/** Returns false for a boolean, a member that is missing or new, and the order of two items: a random one cannot be told from a change that comes and goes. */
+function hasMoreThanTwoValues({ kind, path, expected, actual }: Difference): boolean {
+  if (kind === 'order') return Array.isArray(expected) && expected.length > 2
+  if (kind === 'added' || kind === 'removed') return typeof path.at(-1) === 'number'
+  return kind === 'changed' && typeof actual !== 'boolean' && typeof expected !== 'boolean'
+}
 
 /** The number of notifications, or a log message, may be random and equal in a few runs by chance. */
 function isMaybeRandom({ layer, isNeverNoise }: StepFinding): boolean {
@@ -139,6 +191,8 @@ interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'pr
   readonly varying: ReadonlySet<string>
   readonly clock: SessionTimes | undefined
   readonly used: ProfileUse
+  /** Called for noise that further runs may show to be a change. */
+  readonly onDoubt: () => void
 }
 
 function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
@@ -147,7 +201,11 @@ function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
   const findings = step.findings.flatMap((finding): readonly StepFinding[] => {
     if (isNoiseOfProfile(step, finding, context)) return []
     if (isCovered && finding.layer !== 'notifications') return [judgedByProfile(step, finding, context)]
-    if (!alternating.has(finding)) return noise.explains(step, finding) ? [] : [finding]
+    if (!alternating.has(finding)) {
+      if (!noise.explains(step, finding)) return [finding]
+      if (noise.isDoubtful(step, finding)) context.onDoubt()
+      return []
+    }
     if (noiseOfBaseline.explains(step, finding)) return []
     noise.reject(step, finding)
     return [finding]
@@ -250,6 +308,9 @@ function countFindings(runs: readonly ReplayStep[]): readonly CountedFinding[] {
 /** Equal for the same finding in two runs, although the live values and the texts of errors may differ. */
 function findingKey({ layer, level, path, message, difference }: StepFinding): string {
   const kind = path === undefined && !VARYING_MESSAGES.has(layer) ? message : difference?.kind
+  // A new item of a list may be at another index in each run.
+  if (difference?.kind === 'added' && typeof difference.path.at(-1) === 'number')
+    return JSON.stringify([layer, level, difference.path.slice(0, -1), kind, difference.actual])
   return JSON.stringify([layer, level, path, kind])
 }
 

@@ -6,36 +6,47 @@ import type { StepFinding } from '../steps/step.ts'
 export const SLOW_VALUE_PAUSE = 1100
 
 /**
- * Returns true if a value differs from the tape, is equal in all runs, and may be one that changes more slowly than the runs follow each
- * other: a number, or a text that differs only in numbers.
+ * Returns true if a number differs from the tape, is equal in all runs, and may be one that changes more slowly than the runs follow each
+ * other. Numbers in texts are included, also beside others that vary.
  */
 export function mayHaveSlowValues([first, ...others]: readonly ReplayReport[]): boolean {
   if (first === undefined) return false
   for (let position = 0; position < first.steps.length; position++) {
-    const slow = first.steps.changedAt(position)?.findings.filter(isNumeric) ?? []
-    const isInAll = (one: StepFinding): boolean =>
-      others.every(({ steps }) => steps.changedAt(position)?.findings.some((other) => isSame(one, other)))
-    if (slow.some(isInAll)) return true
+    const findings = first.steps.changedAt(position)?.findings ?? []
+    const isSlow = (one: StepFinding): boolean => {
+      const same = others.map(({ steps }) =>
+        steps.changedAt(position)?.findings.find(({ path }) => path === one.path),
+      )
+      return same.every((other) => other !== undefined) && hasSlowNumber([one, ...same])
+    }
+    if (findings.some(isSlow)) return true
   }
   return false
 }
 
-function isNumeric({ difference }: StepFinding): boolean {
-  if (difference?.kind !== 'changed') return false
-  const { expected, actual } = difference
-  if (typeof expected === 'string' && typeof actual === 'string')
-    return withoutNumbers(expected) === withoutNumbers(actual)
-  return isNumber(expected) && isNumber(actual)
+/** Returns true if the findings of all runs about one place have a number in common that is not the recorded one. */
+function hasSlowNumber(runs: readonly StepFinding[]): boolean {
+  const [expected] = runs.map(({ difference }) => numbersIn(difference?.expected))
+  const lives = runs.map(({ difference }) => numbersIn(difference?.actual))
+  if (expected === undefined || lives.some((live) => live?.around !== expected.around)) return false
+  return expected.numbers.some((number, at) => {
+    const values = new Set(lives.map((live) => live?.numbers[at]))
+    return values.size === 1 && !values.has(number)
+  })
 }
 
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' || value instanceof ExactNumber
+interface TextNumbers {
+  readonly numbers: readonly string[]
+  /** The text without the numbers. */
+  readonly around: string
 }
 
-function withoutNumbers(text: string): string {
-  return text.replaceAll(/\d[\d.,]*/g, '#')
+/** Returns `undefined` if the value is neither a number nor a text. */
+function numbersIn(value: unknown): TextNumbers | undefined {
+  const text =
+    typeof value === 'number' ? String(value) : value instanceof ExactNumber ? value.spelling : value
+  if (typeof text !== 'string') return undefined
+  return { numbers: text.match(NUMBERS) ?? [], around: text.replaceAll(NUMBERS, '#') }
 }
 
-function isSame(one: StepFinding, other: StepFinding): boolean {
-  return one.path === other.path && JSON.stringify(one.actual) === JSON.stringify(other.actual)
-}
+const NUMBERS = /\d[\d.,]*/g
