@@ -32,6 +32,14 @@ test.each([
     '# T\n\n| id | price |\n|---|:-:|\n| 1 | 11 |\n\nend',
     'text.tables[0].rows[0].price',
   ],
+  ['JSON after a word', 'Result: {"a":1,"n":10}', 'Result: {"a":1,"n":11}', 'text.json[0].n'],
+  [
+    'a fenced block',
+    'Two:\n```json\n[{"n":1},{"n":10}]\n```\nend {x}',
+    'Two:\n```json\n[\n  {"n":1},\n  {"n":11}\n]\n```\nend {x}',
+    'text.json[0][1].n',
+  ],
+  ['the text around JSON', 'Found 10: {"a":1}', 'Found 11: {"a":1}', 'text.text'],
   ['a URL', 'https://h/a/b?n=10&x=1', 'https://h/a/b?n=11&x=1', 'text.query.n'],
 ])('in %s, a changed value is named, and can be ignored', (_, expected, actual, path) => {
   const found = createDiffer().values({ text: expected }, { text: actual })

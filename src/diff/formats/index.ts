@@ -1,13 +1,23 @@
 import { csv, tsv } from './csv.ts'
 import type { TextFormat } from './format.ts'
 import { json } from './json.ts'
+import { jsonInText } from './json-in-text.ts'
 import { jsonLines } from './json-lines.ts'
 import { markdownTable } from './markdown-table.ts'
 import { url } from './url.ts'
 import { xml } from './xml.ts'
 
 /** All formats, the most distinctive first. A text has the first format that can parse it. A text without a format is prose. */
-export const TEXT_FORMATS: readonly TextFormat[] = [json, jsonLines, xml, url, markdownTable, tsv, csv]
+export const TEXT_FORMATS: readonly TextFormat[] = [
+  json,
+  jsonLines,
+  xml,
+  url,
+  markdownTable,
+  jsonInText,
+  tsv,
+  csv,
+]
 
 /** The values in two texts of the same format. */
 export type ParsedPair =
@@ -46,4 +56,4 @@ export function parseText(
 }
 
 // A quick check, because most strings are short words.
-const MAY_HAVE_STRUCTURE = /^\s*[{[<]|[|\t,;\n]|:\/\//
+const MAY_HAVE_STRUCTURE = /^\s*[{[<]|[|\t,;\n]|:\/\/|[{[]\s{0,100}["{]/
