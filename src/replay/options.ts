@@ -27,6 +27,8 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
   readonly timeout?: number
   /** Milliseconds that the server may take to start, until it has answered its first request. */
   readonly startTimeout?: number
+  /** Reelay's own handshake names the recorded client instead of Reelay. */
+  readonly asRecordedClient?: boolean
   readonly rules?: readonly TransformRule[]
   /** `false` sends the recorded ids; by default each request gets a new id. */
   readonly transformIds?: boolean

@@ -103,6 +103,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
   const {
     target,
     handshake = 'own',
+    asRecordedClient = false,
     timeout = DEFAULT_TIMEOUT,
     startTimeout = DEFAULT_START_TIMEOUT,
     onAsk = 'decline',
@@ -123,6 +124,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
   const peer = new Peer(part, {
     open,
     handshake,
+    asRecordedClient,
     timeout,
     startTimeout,
     onAsk,

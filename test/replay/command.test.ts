@@ -196,9 +196,10 @@ test('a tape of a run has the session of the recorded client, however often it i
   expect(await methodsOf(second)).toEqual(await methodsOf(first))
   expect((await methodsOf(listed)).filter((method) => method === 'tools/list')).toEqual([])
   const { header } = await loadTape(second)
-  expect(header.tags).toEqual({ 'replay-of': (await loadTape(first)).header.id, handshake: 'own' })
-  const original = await again(recorded, '5.tape.jsonl', '--handshake', 'recorded')
-  expect([await clientOf(first), await clientOf(original)]).toEqual(['reelay', await clientOf(recorded)])
+  expect(header.tags).toEqual({ 'replay-of': (await loadTape(first)).header.id, handshake: 'recorded' })
+  const own = await again(recorded, '5.tape.jsonl', '--handshake', 'own')
+  expect([await clientOf(first), await clientOf(own)]).toEqual([await clientOf(recorded), 'reelay'])
+  expect(readFileSync(second, 'utf8')).not.toContain('__handshake__')
 })
 
 test.each([

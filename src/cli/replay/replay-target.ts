@@ -1,10 +1,14 @@
 import { ReelayError } from '../../errors.ts'
 import type { OpenLink } from '../../link/client-link.ts'
+import type { Id } from '../../protocol/message.ts'
+import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import { createRecording, type Recording } from '../../record/recording.ts'
 import type { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import type { ReplayTarget } from '../../replay/options.ts'
 import { isToolsQuestion } from '../../replay/plan/tool-safety.ts'
+import { isOwnHandshake, withHandshakeId } from '../../replay/session/handshake.ts'
 import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
+import type { TurnStore } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 import { headerRecord } from '../options/option-types.ts'
 import { usageError } from '../options/option.ts'
@@ -68,7 +72,10 @@ interface RecordTargetOptions {
   readonly path: string | undefined
   /** The id of the tape that is replayed. */
   readonly of: string
-  readonly handshake: string
+  /** The handshake that the user asked for. */
+  readonly handshake: string | undefined
+  /** The messages of the tape that is replayed. */
+  readonly turns: TurnStore
   readonly command: readonly string[]
   readonly secrets: readonly string[]
 }
@@ -81,19 +88,37 @@ export interface RecordedTarget {
   readonly closeTape: () => Promise<void>
 }
 
+function openingIdOf(turns: TurnStore): Id | undefined {
+  for (let place = 0; place < turns.size; place++) {
+    if (!isOpeningMethod(turns.summary(place).method)) continue
+    const message = turns.at(place)?.trigger?.message
+    if (message?.kind === 'request') return message.id
+  }
+  return undefined
+}
+
 /**
  * Records the target, if the user wants a tape of the run. Reelay's own question for the tools is left out, because the recorded
- * client did not send it. Tags of the tape say which tape was replayed, and whose handshake it has.
+ * client did not send it. Its own handshake is taped as that of the recorded client, and left out if there was none. Tags of the tape say which tape was replayed, and whose handshake it has.
  */
 export function recordTarget(
   target: ReplayTarget,
-  { path, of, handshake, command, secrets }: RecordTargetOptions,
+  { path, of, handshake, turns, command, secrets }: RecordTargetOptions,
 ): RecordedTarget {
   if (path === undefined) return { target, addEvent: () => {}, closeTape: async () => {} }
-  const recording = createRecording({ tape: path, tags: { 'replay-of': of, handshake } })
+  const recording = createRecording({
+    tape: path,
+    tags: { 'replay-of': of, handshake: handshake ?? 'recorded' },
+  })
   const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
   const named = Object.fromEntries(secrets.map((value, at) => [`SECRET_${at}`, value]))
   const env = { ...process.env, ...named }
+  const recordedHandshake = openingIdOf(turns)
+  const asTaped = (text: string): string | undefined => {
+    if (isToolsQuestion(text)) return undefined
+    if (handshake !== undefined || !isOwnHandshake(text)) return text
+    return recordedHandshake === undefined ? undefined : withHandshakeId(text, recordedHandshake)
+  }
   let latest: StdioRecorder | undefined
   const open: OpenLink = async (handlers) => {
     const tape = recording.pipes({ server: 'server', info, env })
@@ -102,15 +127,17 @@ export function recordTarget(
     const link = await target.open({
       ...handlers,
       onText: (text) => {
-        if (isToolsQuestion(text)) handlers.onText(text)
-        else received.pass(asLineBytes(text), () => handlers.onText(text))
+        const taped = asTaped(text)
+        if (taped === undefined) handlers.onText(text)
+        else received.pass(asLineBytes(taped), () => handlers.onText(text))
       },
     })
     return {
       abort: (key) => link.abort?.(key) ?? false,
       send: (text) => {
-        if (isToolsQuestion(text)) link.send(text)
-        else sent.pass(asLineBytes(text), () => link.send(text))
+        const taped = asTaped(text)
+        if (taped === undefined) link.send(text)
+        else sent.pass(asLineBytes(taped), () => link.send(text))
       },
       close: (how) => link.close(how),
     }

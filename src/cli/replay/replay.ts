@@ -108,7 +108,8 @@ async function replayTape(
   stop: AbortSignal,
 ): Promise<void> {
   const faults = flags.faults === undefined ? [] : await readFaultsFile(flags.faults)
-  const options = { ...toReplayOptions(flags), faults }
+  const isTapedAsClient = flags.record !== undefined && flags.handshake === undefined
+  const options = { ...toReplayOptions(flags), faults, asRecordedClient: isTapedAsClient }
   const turns = turnStoreOf(tape.turns)
   for (const text of [...unmatchedFaults(faults, turns), ...unmatchedPaths(turns, words['ignore'])])
     process.stderr.write(`reelay: warning: ${escapeControlChars(text)}\n`)
@@ -126,7 +127,8 @@ async function replayTape(
     {
       path: flags.record,
       of: tape.header.id,
-      handshake: flags.handshake ?? 'own',
+      handshake: flags.handshake,
+      turns,
       command,
       secrets: given,
     },

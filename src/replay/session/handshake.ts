@@ -1,7 +1,7 @@
 import { ReelayError } from '../../errors.ts'
-import { parseJson } from '../../json/parse.ts'
+import { isObject, member, parseJson } from '../../json/parse.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
-import { classifyMessage, hasEnvelope } from '../../protocol/message.ts'
+import { classifyMessage, hasEnvelope, META_KEYS, metaValue, type Id } from '../../protocol/message.ts'
 import type { CallEnd, LiveSession } from './live-session.ts'
 import { VERSION } from '../../version.ts'
 import type { Turn } from '../../tape/turns.ts'
@@ -15,13 +15,22 @@ export interface HandshakeResult {
   readonly result: unknown
 }
 
-/** Opens a session in the protocol revision of the tape, as the client `reelay` with the capabilities of the recorded client. */
+interface HandshakeOptions {
+  readonly turns: readonly Turn[]
+  readonly revision: Revision
+  readonly timeout: number
+  /** Opens the session in the name of the recorded client, and not of Reelay. */
+  readonly asRecordedClient: boolean
+}
+
+/** Opens a session in the protocol revision of the tape, with the capabilities of the recorded client. */
 export async function performHandshake(
   session: LiveSession,
-  { turns, revision, timeout }: { turns: readonly Turn[]; revision: Revision; timeout: number },
+  { turns, revision, timeout, asRecordedClient }: HandshakeOptions,
 ): Promise<HandshakeResult> {
   const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
-  const { method, params } = revision.opening({ info: CLIENT_INFO, recorded })
+  const info = (asRecordedClient ? clientInfoIn(recorded) : undefined) ?? CLIENT_INFO
+  const { method, params } = revision.opening({ info, recorded })
   const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
   const end = await session.request({
     text,
@@ -37,6 +46,28 @@ export async function performHandshake(
     session.send(JSON.stringify({ jsonrpc: '2.0', method: openedNotification }))
   return { version: revision.agreedVersion(result), result }
 }
+
+/** The name and version of the client in the params of a request, with everything else that it says about itself. */
+function clientInfoIn(params: unknown): typeof CLIENT_INFO | undefined {
+  const info = member(params, 'clientInfo') ?? metaValue(params, META_KEYS.clientInfo)
+  const [name, version] = [member(info, 'name'), member(info, 'version')]
+  if (!isObject(info) || typeof name !== 'string' || typeof version !== 'string') return undefined
+  return { ...info, name, version }
+}
+
+/** Returns true for the request of Reelay's own handshake, for the response to it, and for the notification after it. */
+export function isOwnHandshake(text: string): boolean {
+  if (!text.includes(HANDSHAKE_ID) && !text.includes(OPENED)) return false
+  const message = parseJson(text)
+  return member(message, 'id') === HANDSHAKE_ID || member(message, 'method') === OPENED
+}
+
+/** Gives a message of Reelay's own handshake the id of the recorded one. */
+export function withHandshakeId(text: string, id: Id): string {
+  return isOwnHandshake(text) ? text.replace(JSON.stringify(HANDSHAKE_ID), () => JSON.stringify(id)) : text
+}
+
+const OPENED = 'notifications/initialized'
 
 const CLIENT_INFO = { name: 'reelay', version: VERSION }
 

@@ -16,6 +16,8 @@ import { RecordedAnswers, type ServerRequestPolicy } from './recorded-answers.ts
 interface PeerOptions {
   readonly open: OpenLink
   readonly handshake: 'own' | 'recorded' | 'none'
+  /** Reelay's own handshake names the recorded client. */
+  readonly asRecordedClient?: boolean
   /** Milliseconds that an answer to a request of Reelay's own may take, and those until the first answer of a session. */
   readonly timeout: number
   readonly startTimeout: number
@@ -169,13 +171,14 @@ export class Peer {
   }
 
   async #connect(session: LiveSession, link: string): Promise<void> {
-    const { handshake, timeout, onOpening } = this.#options
+    const { handshake, asRecordedClient = false, timeout, onOpening } = this.#options
     const { turns, landmarks, revision } = this.#part
     await session.connect()
     if (handshake !== 'own') return
     const greeting = await performHandshake(session, {
       turns: this.#handshakeTurnsOf(link),
       revision: revision.revision ?? newestSessionRevision(),
+      asRecordedClient,
       timeout,
     })
     const openings = turnsAtPlaces(turns, landmarks.handshakes).map(recordedResult)
