@@ -36,7 +36,7 @@ test('calls that were open together are open together again, and a question unde
 })
 
 test('the handshake is its own: an id of its own, the recorded capabilities, the name reelay, then initialized', async () => {
-  const [initialize, initialized] = await sentWith()
+  const [initialize, initialized] = await sentWith('--handshake', 'own')
   expect(initialize).toMatchObject({
     id: '__handshake__',
     method: 'initialize',

@@ -20,7 +20,8 @@ export function called(id: number, name: string, args: object, answer: object): 
   ]
 }
 
-type AgainstOptions = Partial<ReplayOptions> & Partial<Pick<RepeatOptions, 'repeat' | 'always' | 'baseline'>>
+type AgainstOptions = Partial<ReplayOptions> &
+  Partial<Pick<RepeatOptions, 'repeat' | 'always' | 'baseline' | 'noise'>>
 
 /** Plays a tape against a server that answers as another tape does. */
 export function against(live: Tape, tape: Tape, options: AgainstOptions = {}): Promise<RepeatedReport> {
@@ -31,7 +32,7 @@ export function against(live: Tape, tape: Tape, options: AgainstOptions = {}): P
 export function againstRuns(
   lives: readonly Tape[],
   tape: Tape,
-  { repeat = lives.length, always = false, baseline, ...rest }: AgainstOptions = {},
+  { repeat = lives.length, always = false, baseline, noise, ...rest }: AgainstOptions = {},
 ): Promise<RepeatedReport> {
   let run = 0
   const target = transportTarget(() =>
@@ -40,7 +41,7 @@ export function againstRuns(
   return replayRepeatedly(
     tape,
     { target, allowWrites: true, ...rest },
-    { repeat, always, ...(baseline && { baseline }) },
+    { repeat, always, ...(baseline && { baseline }), ...(noise && { noise }) },
   )
 }
 

@@ -102,6 +102,10 @@ export class MessageCounterparts {
     this.#pairs = pairTurns(turns, other)
   }
 
+  turnOf(turn: Turn): Turn | undefined {
+    return this.#pairs.get(turn)
+  }
+
   find({
     turn: index,
     frame,

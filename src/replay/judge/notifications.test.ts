@@ -3,7 +3,11 @@ import { against, againstRuns, session } from '../../../test/support/against-tap
 import { answerOf, call, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
 import { META_KEYS } from '../../protocol/message.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { replayTransport } from '../../serve/replay-transport.ts'
+import { learnNoise } from '../noise/learn-noise.ts'
+import type { NoiseProfile } from '../noise/noise-profile.ts'
 import type { ReplayOptions } from '../options.ts'
+import { transportTarget } from '../targets.ts'
 import type { RepeatedReport } from '../repeat/repeated-report.ts'
 import type { ReplayReport } from '../report.ts'
 
@@ -270,6 +274,43 @@ function listening(notifications: object, ...changed: readonly string[]): Tape {
 }
 
 /** A session with one call, and what the server says before it answers. */
+test('notifications that vary from run to run, but not in the noise profile, are newly unstable', async () => {
+  const tape = exchange(log({ ...LOG, data: { rows: 'd0c9-04' } }))
+  const logs = ['a7f3-01', 'b8e2-02', 'c9d1-03'].map((id) => exchange(log({ ...LOG, data: { rows: id } })))
+  const [steady, varying] = await Promise.all([profileOf(tape, [tape, tape, tape]), profileOf(tape, logs)])
+  const [newly, known] = await Promise.all([
+    againstRuns(logs, tape, { noise: steady }),
+    againstRuns(logs, tape, { noise: varying }),
+  ])
+  expect(foundIn(newly)).toEqual([
+    'error connection.frame-5.params.data.rows is newly unstable: it varies from run to run, but not in the noise profile',
+  ])
+  expect([newly.summary.verdict, known.summary.verdict]).toEqual(['fail', 'pass'])
+})
+
+test('notifications that differ between two recordings are noise', async () => {
+  const logged = (id: string): Tape => exchange(progress(1, id), log({ ...LOG, data: { rows: id } }))
+  const [tape, baseline, live] = [logged('a7f3-01'), logged('b8e2-02'), logged('c9d1-03')]
+  const [alone, beside] = await Promise.all([
+    againstRuns([live], tape),
+    againstRuns([live], tape, { baseline }),
+  ])
+  expect([alone.summary.verdict, beside.summary.verdict]).toEqual(['fail', 'pass'])
+  const changed = exchange(progress(1, 'c9d1-03'), log({ ...LOG, level: 'error', data: { rows: 'c9d1-03' } }))
+  expect(foundIn(await againstRuns([changed], tape, { baseline }))).toEqual([
+    'error connection.frame-6.params.level of notifications/message has another value',
+  ])
+})
+
+async function profileOf(tape: Tape, lives: readonly Tape[]): Promise<NoiseProfile> {
+  let run = 0
+  const target = transportTarget(() => replayTransport(lives[run++] ?? tape, { drift: 'ignore' }))
+  const options = { runs: lives.length, beforeRun: async () => {} }
+  const learned = await learnNoise(tape, { target, allowWrites: true }, options)
+  if (learned === undefined) throw new Error('nothing was learned')
+  return learned.profile
+}
+
 function exchange(...said: readonly Said[]): Tape {
   return session(...asked(1, ...said))
 }

@@ -4,7 +4,11 @@ import type { PlannedMessage, ReplayPlan } from '../plan/plan.ts'
 import type { SentMessage } from '../send/send-message.ts'
 import { type LiveNotifications, SERVER_GRACE } from '../session/live-notifications.ts'
 import type { Peer } from '../session/peer.ts'
-import { connectionNotifications, observedNotification } from '../steps/observed-notifications.ts'
+import {
+  connectionNotifications,
+  notificationKey,
+  observedNotification,
+} from '../steps/observed-notifications.ts'
 import { hasFailed, type ReplayStep, NO_FINDINGS, type StepFinding } from '../steps/step.ts'
 import { compareConnection, type RecordedNotification, TIMER_DELAY } from './connection-notifications.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
@@ -127,10 +131,10 @@ export class UnsolicitedMessages {
     for (const { turn, isExpected } of this.#plan.notifyingTurns(link)) {
       const isOptional = !isExpected || this.#disturbed.has(turn.trigger?.n ?? -1)
       for (const recorded of connectionNotifications(turn)) {
-        const { message, n, item } = recorded
+        const { message, n } = recorded
         if (message.kind !== 'notification') continue
         const value = observedNotification(message, subscriptions)
-        const key = item === undefined ? `frame-${n}` : `frame-${n}-${item}`
+        const key = notificationKey(recorded)
         const isUncertain = n < firstAnswer && isListChange(value.method) && !isSubscription(turn)
         yield { key, value, isOptional, isUncertain, delay: delayOf(recorded, turn, this.#plan) }
       }

@@ -72,6 +72,17 @@ export class ProfileNoise {
     return exchange !== undefined && this.#profile.runs > 0 && !this.#profile.unlearned.has(exchange)
   }
 
+  /** Returns true if the notifications of a request, or those of its connection, vary in the known-good server. */
+  hasNotificationNoise({ exchange = 0 }: NumberedStep, { path }: Pick<Difference, 'path'>): boolean {
+    const isOfConnection = path[0] === 'connection'
+    const places = this.#exchanges.get(exchange)?.entry.places ?? []
+    return places.some((place) =>
+      isOfConnection
+        ? place.path[0] === 'connection'
+        : place.path[0] === 'notifications' || place.path[0] === 'lastProgress',
+    )
+  }
+
   /** Returns the place whose noise explains a difference. */
   placeOf(
     { exchange = 0 }: NumberedStep,

@@ -5,9 +5,19 @@ import { parseJson } from '../../json/parse.ts'
 import { formatPath } from '../../json/path.ts'
 import { calledTool, type Id } from '../../protocol/message.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { createDiffer } from '../../diff/diff.ts'
+import { compareConnection, type RecordedNotification } from '../judge/connection-notifications.ts'
 import { outcomeText } from '../judge/judge.ts'
+import type { Turn } from '../../tape/turns.ts'
 import type { ReplayedTape } from '../plan/server-part.ts'
-import { completeObservation } from '../steps/observed-notifications.ts'
+import {
+  completeObservation,
+  connectionNotifications,
+  notificationKey,
+  observationText,
+  observedNotification,
+  recordedObservation,
+} from '../steps/observed-notifications.ts'
 import { NotificationNoise } from './notification-noise.ts'
 import type { Layer, ReplayStep, StepFinding } from '../steps/step.ts'
 import type { RestoredRun } from '../values/tape-equalities.ts'
@@ -36,12 +46,21 @@ interface NoiseOfRequest {
   readonly noise: LearnedNoise
 }
 
+/** What differs between the notifications of two recordings: of one request, or of all connections. */
+interface RecordedNoise {
+  readonly noise: LearnedNoise
+  readonly series: NotificationNoise
+  readonly key: string | undefined
+}
+
 /** The noise of each exchange. It is never applied to another exchange, whose response may be stable. */
 export class ExchangeNoise {
   readonly #noises = new Map<string, NoiseOfRequest>()
   /** What was learned from the notifications of each exchange, which are compared apart from its response. */
   readonly #ofNotifications = new Map<string, NoiseOfRequest>()
   readonly #series = new Map<string, NotificationNoise>()
+  /** What differs between the notifications of two recordings. */
+  readonly #ofRecordings: RecordedNoise[] = []
   /** Paths that are not noise although the runs differ there. */
   readonly #rejected = new Set<string>()
 
@@ -64,7 +83,8 @@ export class ExchangeNoise {
   learnFromBaseline(tape: ReplayedTape, baseline: Tape): void {
     const turns = [...tape.turns]
     const counterparts = new MessageCounterparts(turns, baseline.turns)
-    for (const [turn, { trigger, response, exchange }] of turns.entries()) {
+    for (const [turn, turnOf] of turns.entries()) {
+      const { trigger, response, exchange } = turnOf
       if (response === undefined || trigger?.message.kind !== 'request') continue
       const { message, n: frame } = trigger
       const other = counterparts.find({
@@ -75,7 +95,20 @@ export class ExchangeNoise {
       const { id: recordedId, method } = message
       const request = { frame, exchange, recordedId, method, tool: calledTool(message) }
       this.#learn(request, outcomeOf(response.text), outcomeOf(other?.text))
+      const counterpart = counterparts.turnOf(turnOf)
+      if (counterpart !== undefined)
+        this.#learnRecordings(progressText(turnOf), progressText(counterpart), requestKey(request))
     }
+    this.#learnRecordings(...connectionTexts(turns, baseline.turns))
+  }
+
+  /** Learns from the notifications of two recordings: of one request, or of all connections. */
+  #learnRecordings(one: string, other: string, key?: string): void {
+    if (one === other) return
+    const noise = new LearnedNoise()
+    noise.learn(one, other)
+    noise.learn(other, one) // a message that is new in one recording is missing in the other
+    this.#ofRecordings.push({ noise, series: new NotificationNoise([one, other]), key })
   }
 
   /** Returns true if a finding is explained by the noise of its exchange. */
@@ -83,6 +116,7 @@ export class ExchangeNoise {
     const { difference, isNeverNoise } = finding
     if (isNeverNoise) return false
     if (this.#series.get(requestKey(step))?.explains(finding)) return true
+    if (finding.layer === 'notifications' && this.#differsInRecordings(step, finding)) return true
     const all = finding.layer === 'notifications' ? this.#ofNotifications : this.#noises
     const learned = all.get(requestKey(step))?.noise
     return (
@@ -151,6 +185,17 @@ export class ExchangeNoise {
     }))
   }
 
+  #differsInRecordings(step: ExchangeRequest, finding: StepFinding): boolean {
+    const isOfConnection = finding.difference?.path[0] === 'connection'
+    const wanted = isOfConnection ? undefined : requestKey(step)
+    return this.#ofRecordings.some(
+      ({ noise, series, key }) =>
+        key === wanted &&
+        (series.explains(finding) ||
+          (finding.difference !== undefined && noise.explains(finding.difference))),
+    )
+  }
+
   /** Learns which notifications are random, and which vary in number. */
   #learnSeries(runs: readonly RestoredRun[]): void {
     const [first] = runs
@@ -187,6 +232,32 @@ export class ExchangeNoise {
     known.noise.learn(one, other)
     into.set(key, known)
   }
+}
+
+function progressText(turn: Turn): string {
+  return completeObservation(observationText(recordedObservation(turn)))
+}
+
+/** The notifications of all connections of two recordings, by the names of the first ones. */
+function connectionTexts(turns: readonly Turn[], others: readonly Turn[]): readonly [string, string] {
+  const recorded = turns.flatMap(notificationsOf)
+  const live = others.flatMap(notificationsOf)
+  const differ = createDiffer({ order: 'reported' })
+  const { observed = '{}' } = compareConnection({ recorded, live }, (one, other) => differ.values(one, other))
+  const ours = Object.fromEntries(recorded.map(({ key, value }) => [key, value]))
+  return [
+    completeObservation(JSON.stringify({ connection: ours })),
+    completeObservation(`{"connection":${observed}}`),
+  ]
+}
+
+function notificationsOf(turn: Turn): readonly RecordedNotification[] {
+  return connectionNotifications(turn).flatMap((recorded) => {
+    const { message } = recorded
+    if (message.kind !== 'notification') return []
+    const value = observedNotification(message)
+    return [{ key: notificationKey(recorded), value, isOptional: false, isUncertain: false, delay: 0 }]
+  })
 }
 
 /** Returns `undefined` if the text is not a response. */

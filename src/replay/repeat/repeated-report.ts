@@ -96,7 +96,7 @@ export function repeatedReport(
     for (const finding of settled.flatMap(({ findings }) => findings)) {
       if (finding.level !== 'error') continue
       hasNotificationsOnly &&= isMaybeRandom(finding)
-      const isJudgedByProfile = profile?.covers(sameStep[0]) === true && !isMaybeRandom(finding)
+      const isJudgedByProfile = profile !== undefined && isDecidedBy(profile, sameStep[0], finding)
       const doubt = isJudgedByProfile ? undefined : doubtAbout(finding, { settled, alternating, noise })
       if (doubt === undefined) hasOthers = true
       else doubts.add(doubt)
@@ -197,10 +197,10 @@ interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'pr
 
 function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
   const { noise, noiseOfBaseline, alternating, profile } = context
-  const isCovered = profile?.covers(step) === true
   const findings = step.findings.flatMap((finding): readonly StepFinding[] => {
     if (isNoiseOfProfile(step, finding, context)) return []
-    if (isCovered && finding.layer !== 'notifications') return [judgedByProfile(step, finding, context)]
+    if (profile !== undefined && isDecidedBy(profile, step, finding))
+      return [judgedByProfile(step, finding, context)]
     if (!alternating.has(finding)) {
       if (!noise.explains(step, finding)) return [finding]
       if (noise.isDoubtful(step, finding)) context.onDoubt()
@@ -213,6 +213,18 @@ function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
   const isSame =
     findings.length === step.findings.length && findings.every((one, at) => one === step.findings[at])
   return isSame ? step : { ...step, findings }
+}
+
+/**
+ * Returns true if the profile alone tells what is noise. Where the notifications of the known-good server vary, only runs can tell which of
+ * them correspond to each other.
+ */
+function isDecidedBy(profile: ProfileNoise, step: ReplayStep, finding: StepFinding): boolean {
+  if (!profile.covers(step)) return false
+  const { layer, difference } = finding
+  return (
+    layer !== 'notifications' || difference === undefined || !profile.hasNotificationNoise(step, difference)
+  )
 }
 
 function isNoiseOfProfile(

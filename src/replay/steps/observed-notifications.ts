@@ -56,6 +56,11 @@ export function connectionNotifications({ steps }: Turn): readonly RecordedMessa
   return steps.flatMap((step) => (step.kind === 'notify' && !claimed.has(step) ? step.message : []))
 }
 
+/** The name of a recorded notification in paths. */
+export function notificationKey({ n, item }: Pick<RecordedMessage, 'n' | 'item'>): string {
+  return item === undefined ? `frame-${n}` : `frame-${n}-${item}`
+}
+
 /** Removes the ids that a run gives to requests. `renamed` maps the ids of live subscriptions to the recorded ones. */
 export function observedNotification(
   { method, params }: Pick<Notification, 'method' | 'params'>,
