@@ -1,3 +1,4 @@
+import { turnStoreOf } from '../../tape/turns.ts'
 import { ReplayController } from '../../replay/control/controller.ts'
 import type { ControllerEvent, MessageView } from '../../replay/control/commands.ts'
 import { type Replay, replay } from '../../replay/replay.ts'
@@ -105,7 +106,8 @@ export async function openDebugRun({
     const { target, closeTape, addEvent } = recordTarget(readReplayTarget(command, flags, onStderr), {
       path: flags.record,
       of: tape.header.id,
-      handshake: flags.handshake ?? 'own',
+      handshake: flags.handshake,
+      turns: turnStoreOf(tape.turns),
       command,
       secrets: values,
     })
@@ -120,6 +122,7 @@ export async function openDebugRun({
       start: () =>
         replay(tape, {
           ...toReplayOptions(flags),
+          asRecordedClient: flags.record !== undefined && flags.handshake === undefined,
           ordering: { kind: 'sequential' },
           correlate,
           ...(secrets && { secrets }),
