@@ -19,12 +19,15 @@ export const clockTimes: NoiseKind = noiseByDifference('clock', (difference, { c
 /** Lists of times seem to have another order if a live time is equal to the recorded time of another item by chance. */
 function haveSameTimes(expected: unknown, actual: unknown, clock: SessionTimes, path: JsonPath): boolean {
   if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false
-  const steps = (items: readonly unknown[]): string =>
-    items.map((item, at) => Number(String(item) < String(items[at + 1]))).join('')
-  if (steps(expected) !== steps(actual)) return false
+  if (risesIn(expected) !== risesIn(actual)) return false
   return expected.every(
     (item: unknown, at) => item === actual[at] || differOnlyInTime(item, actual[at], clock, path),
   )
+}
+
+/** Tells for each item whether it is followed by a greater one. */
+function risesIn(items: readonly unknown[]): string {
+  return items.map((item, at) => Number(String(item) < String(items[at + 1]))).join('')
 }
 
 /**
