@@ -85,6 +85,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       help: 'Manage the matching rules stored next to a tape',
       load: async () => (await import('./match.ts')).matchCommand,
     },
+    {
+      name: 'faults',
+      help: 'List the faults that serve and replay can inject, and their presets',
+      load: async () => (await import('./serve/faults.ts')).faultsCommand,
+    },
   ],
   Replay: [
     {

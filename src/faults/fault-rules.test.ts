@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { FAULT_KINDS } from './kinds/registry.ts'
+import { FAULT_PRESETS, presetFaults } from './presets.ts'
 import { describeFaultRule, parseFaultRules, SessionFaults } from './fault-rules.ts'
 
 test.each([
@@ -17,6 +19,11 @@ test.each([
   [{ oneOf: [] }, 'faults[0]: "oneOf" must be a list of faults'],
   [{ oneOf: [{ timeout: true }], delay: 1 }, 'faults[0]: a fault needs exactly one kind'],
   [{ oneOf: [{ timeout: true, nth: 2 }] }, 'faults[0]: unknown key "nth"'],
+  [{ first: 0, timeout: true }, 'faults[0]: "first" is not a whole number above 0'],
+  [{ malformed: 'a-bit' }, 'faults[0]: invalid value for "malformed"'],
+  [{ skew: 'soon' }, 'faults[0]: invalid value for "skew"'],
+  [{ flood: 20_000 }, 'faults[0]: invalid value for "flood"'],
+  [{ downgrade: 1 }, 'faults[0]: invalid value for "downgrade"'],
   [17, 'faults[0]: this entry is not an object'],
 ])('an invalid fault is refused with its location: %j', (fault, message) => {
   expect(() => parseFaultRules({ faults: [fault] })).toThrow(message)
@@ -46,4 +53,20 @@ test('one of several faults is drawn for each request, the same ones for the sam
   expect(new Set(kinds(1))).toEqual(new Set(['timeout', 'disconnect']))
   expect(kinds(1)).toEqual(kinds(1))
   expect(kinds(1)).not.toEqual(kinds(2))
+})
+
+test('the example of each kind is a valid fault', () => {
+  const rules = parseFaultRules(FAULT_KINDS.map(({ name, example }) => ({ [name]: example })))
+  expect(rules).toHaveLength(FAULT_KINDS.length)
+})
+
+test('each preset is a list of faults for calls of tools', () => {
+  for (const { name } of FAULT_PRESETS)
+    expect(presetFaults(name)?.every(({ when }) => when.method === 'tools/call')).toBe(true)
+  expect(presetFaults('recover-after:7')?.[0]?.when.first).toBe(7)
+  expect([presetFaults('slow:3'), presetFaults('recover-after:x'), presetFaults('faults.yaml')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

@@ -30,6 +30,8 @@ export interface FaultSetting extends RequestSelector, FaultOccurrence {
 interface FaultOccurrence {
   /** Only the nth request, counted from 1. */
   readonly nth?: number
+  /** Only the first n requests. */
+  readonly first?: number
   /** Every nth request. */
   readonly every?: number
   /** The probability that a request fails, from 0 to 1. The same seed selects the same requests. */
@@ -66,8 +68,9 @@ function isFaultRule(fault: FaultSetting | FaultRule): fault is FaultRule {
 
 /** Describes a rule: `each call of search (number 2 only) is never answered`. */
 export function describeFaultRule({ when, fault }: FaultRule): string {
-  const { nth, every, probability } = when
+  const { nth, first, every, probability } = when
   const limits = [
+    ...(first === undefined ? [] : [`the first ${first} only`]),
     ...(nth === undefined ? [] : [`number ${nth} only`]),
     ...(every === undefined ? [] : [`one in ${every}`]),
     ...(probability === undefined ? [] : [`with probability ${probability}`]),
@@ -90,7 +93,7 @@ export function requireSupportedFaults(
     }
 }
 
-const SELECTOR_KEYS = ['method', 'tool', 'params', 'nth', 'every', 'probability']
+const SELECTOR_KEYS = ['method', 'tool', 'params', 'nth', 'first', 'every', 'probability']
 const KIND_NAMES = FAULT_KINDS.map(({ name }) => name)
 const ONE_OF = 'oneOf'
 
@@ -127,7 +130,9 @@ function notOneKind(at: string): ReelayError {
 }
 
 function parseOccurrence({ entry, at }: RuleEntry): FaultOccurrence {
-  const { nth, every, probability } = entry
+  const { nth, first, every, probability } = entry
+  if (first !== undefined && !isCount(first))
+    throw invalidSetting(at, '"first" is not a whole number above 0')
   if (nth !== undefined && !isCount(nth)) throw invalidSetting(at, '"nth" is not a whole number above 0')
   if (every !== undefined && !isCount(every))
     throw invalidSetting(at, '"every" is not a whole number above 0')
@@ -135,6 +140,7 @@ function parseOccurrence({ entry, at }: RuleEntry): FaultOccurrence {
     throw invalidSetting(at, '"probability" is not a number from 0 to 1')
   return {
     ...(nth !== undefined && { nth }),
+    ...(first !== undefined && { first }),
     ...(every !== undefined && { every }),
     ...(probability !== undefined && { probability }),
   }
@@ -213,6 +219,7 @@ class FaultRuleCounter {
     if (!matchesSelector(when, call)) return undefined
     this.#seen++
     if (when.nth !== undefined && this.#seen !== when.nth) return undefined
+    if (when.first !== undefined && this.#seen > when.first) return undefined
     if (when.every !== undefined && this.#seen % when.every !== 0) return undefined
     if (when.probability !== undefined && this.#random() >= when.probability) return undefined
     return 'kind' in fault ? fault : fault[Math.floor(this.#random() * fault.length)]

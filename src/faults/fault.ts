@@ -1,3 +1,7 @@
+import { replaceValue } from '../json/find-replace.ts'
+import { isObject, type JsonObject, member, parseJson } from '../json/parse.ts'
+import type { Request } from '../protocol/message.ts'
+
 /** A deliberate failure of one request. */
 export interface Fault {
   /** The name of its kind, as in a rule file: `timeout`. */
@@ -17,6 +21,10 @@ export interface FaultKind {
   readonly name: string
   /** The accepted values, for error messages. */
   readonly expects: string
+  /** What happens, for `reelay faults`. */
+  readonly help: string
+  /** A value for the example in `reelay faults`. */
+  readonly example: unknown
   /** Returns `undefined` if the value is invalid. */
   readonly parse: (value: unknown) => Omit<Fault, 'kind'> | undefined
 }
@@ -28,6 +36,7 @@ export interface FaultKind {
 export interface FaultContext<Source> {
   /** The id of the request, as JSON. */
   readonly id: string
+  readonly request: Pick<Request, 'method' | 'params'>
   readonly clock: { after(ms: number, action: () => void): void }
   /** Handles the request as if there were no fault, but passes the response to `reply` instead of sending it. */
   readonly play: (reply: ReplyFunction<Source>) => void
@@ -61,6 +70,67 @@ export interface InjectedHttpResponse {
 }
 
 /** A kind of fault without parameters: `timeout: true`. */
-export function flagFault(name: string, fault: Omit<Fault, 'kind'>): FaultKind {
-  return { name, expects: 'true', parse: (value) => (value === true ? fault : undefined) }
+export function flagFault(name: string, help: string, fault: Omit<Fault, 'kind'>): FaultKind {
+  return {
+    name,
+    help,
+    expects: 'true',
+    example: true,
+    parse: (value) => (value === true ? fault : undefined),
+  }
+}
+
+/** One of the variants of a kind, such as `malformed: truncated`. */
+export interface FaultVariant {
+  /** The effect on the request, to complete a sentence. */
+  readonly description: string
+  /** Changes the response. Returns the texts to send: the response, and messages after it. */
+  readonly change: (text: string, request: FaultContext<unknown>['request']) => string | readonly string[]
+  /** Messages to send before the response. */
+  readonly before?: (request: FaultContext<unknown>['request']) => readonly string[]
+  /** True if a client can still use the response. */
+  readonly keepsResponse?: true
+}
+
+/** A kind of fault that changes the response, in one of several ways: `malformed: truncated`. */
+export function variantFault(
+  name: string,
+  help: string,
+  variants: Readonly<Record<string, FaultVariant>>,
+): FaultKind {
+  const names = Object.keys(variants)
+  return {
+    name,
+    help,
+    expects: names.join(', '),
+    example: names[0],
+    parse: (value) => {
+      const variant = typeof value === 'string' && names.includes(value) ? variants[value] : undefined
+      return variant && changedResponse(variant)
+    },
+  }
+}
+
+function changedResponse({ description, change, before, keepsResponse }: FaultVariant): Omit<Fault, 'kind'> {
+  return {
+    description,
+    hidesResponse: keepsResponse !== true,
+    ...(before !== undefined && { needs: 'send' as const }),
+    apply: ({ request, play, reply, connection }) => {
+      for (const text of before?.(request) ?? []) connection.send?.(text)
+      play((text, source) => {
+        if (text === undefined) return reply(undefined, source)
+        const changed = change(text, request)
+        const [first, ...others] = typeof changed === 'string' ? [changed] : changed
+        reply(first, source)
+        for (const other of others) connection.send?.(other)
+      })
+    },
+  }
+}
+
+/** Changes the result in the text of a response. An error stays as it is. */
+export function editResult(text: string, edit: (result: JsonObject) => unknown): string {
+  const result = member(parseJson(text), 'result')
+  return isObject(result) ? replaceValue(text, ['result'], JSON.stringify(edit(result))) : text
 }

@@ -20,7 +20,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
     shown: [
       ['Record:', 'record intercept run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list'],
-      ['Serve:', 'serve match'],
+      ['Serve:', 'serve match faults'],
       ['Replay:', 'replay verify learn noise'],
       ['Compare:', 'diff diff-batch explain'],
       ['Load:', 'load'],

@@ -76,6 +76,7 @@ test('every command that the README names has its own help', async () => {
     'list',
     'serve',
     'match',
+    'faults',
     'replay',
     'verify',
     'debug',

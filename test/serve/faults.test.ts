@@ -52,10 +52,114 @@ test.each([
   ['truncated', '{"jsonrpc":"2.0","id":"a","result":{"c'],
   ['not-json', 'Internal Server Error'],
   ['wrong-id', '{"jsonrpc":"2.0","id":"reelay-wrong-id","result":{"content":[{"type":"text","text":"A"}]}}'],
+  ['id-as-string', '{"jsonrpc":"2.0","id":0,"result":{"content":[{"type":"text","text":"A"}]}}'],
+  [
+    'result-and-error',
+    '{"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"A"}]},"error":{"code":-32603,"message":"injected"}}',
+  ],
+  ['error-without-code', '{"jsonrpc":"2.0","id":"a","error":{"message":"injected"}}'],
+  ['no-result', '{"jsonrpc":"2.0","id":"a"}'],
+  ['no-version', '{"id":"a","result":{"content":[{"type":"text","text":"A"}]}}'],
 ])('a malformed answer can be %s', (malformed, text) => {
   const run = struck([{ tool: 'search', malformed }])
   run.say(A)
   expect(run.out).toEqual([text])
+})
+
+test('the id of a request that is a number comes back as a string', () => {
+  const run = struck([{ malformed: 'id-as-string' }])
+  run.say({ ...A, id: 7 })
+  expect(run.out).toEqual(['{"jsonrpc":"2.0","id":"7","result":{"content":[{"type":"text","text":"A"}]}}'])
+})
+
+test.each<[string, number[], number[]]>([
+  ['backwards', [50, 20, 10], []],
+  ['above-total', [50, 150, 1e9], []],
+  ['after-response', [], [99]],
+])('progress can go %s, and the response stays', (progress, before, after) => {
+  const run = struck([{ tool: 'search', progress }])
+  run.say({ ...A, params: { name: 'search', arguments: { q: 'a' }, _meta: { progressToken: 'token' } } })
+  const note = (step: number): string =>
+    `notifications/progress {"progressToken":"token","progress":${step},"total":100}`
+  expect(run.heard()).toEqual([...before.map(note), 'answer "a": A', ...after.map(note)])
+})
+
+test('progress can have a token of no request', () => {
+  const run = struck([{ progress: 'unknown-token' }])
+  run.say(A)
+  expect(run.heard()[0]).toContain('"progressToken":"reelay-unknown-token"')
+})
+
+test.each([
+  ['is-error', { content: [{ type: 'text', text: 'injected failure' }], isError: true }],
+  ['not-error', { content: [{ type: 'text', text: 'A' }], isError: false }],
+  ['wrong-structure', { content: [{ type: 'text', text: 'A' }], structuredContent: { injected: [null] } }],
+  ['empty', {}],
+  ['unknown-content', { content: [{ type: 'hologram', data: 'injected' }] }],
+])('a result can be changed to %s', (result, expected) => {
+  const run = struck([{ tool: 'search', result }])
+  run.say(A)
+  expect(JSON.parse(run.out[0] ?? '')).toEqual({ jsonrpc: '2.0', id: 'a', result: expected })
+})
+
+test.each([
+  ['cursor-loop', { tools: [{ name: 'a' }, { name: 'b' }], nextCursor: 'page-1' }],
+  ['empty', { tools: [], nextCursor: 'next' }],
+  ['vanish', { tools: [{ name: 'b' }], nextCursor: 'next' }],
+  ['repeat', { tools: [{ name: 'a' }, { name: 'b' }, { name: 'a' }, { name: 'b' }], nextCursor: 'next' }],
+])('a list can be changed: %s', (listing, expected) => {
+  const tools = [{ name: 'a' }, { name: 'b' }]
+  const said = [
+    client({ id: 1, method: 'tools/list' }),
+    server({ id: 1, result: { tools, nextCursor: 'next' } }),
+  ]
+  const run = playingWith({ faults: parseFaultRules([{ listing }]) }, ...said)
+  run.say({ id: 1, method: 'tools/list' })
+  expect(JSON.parse(run.out[0] ?? '').result).toEqual(expected)
+})
+
+test.each([
+  ['unknown-tool', { code: -32602, message: 'Unknown tool: search' }],
+  ['method-not-found', { code: -32601, message: 'Method not found: tools/call' }],
+])('a server can refuse what it has offered: %s', (refuse, error) => {
+  const run = struck([{ tool: 'search', refuse }])
+  run.say(A)
+  expect(JSON.parse(run.out[0] ?? '').error).toEqual(error)
+})
+
+test('a server can agree to another protocol version than it did', () => {
+  const run = struck([{ downgrade: '2024-11-05' }])
+  const clientInfo = { name: 'live', version: '1' }
+  run.say({
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+  })
+  expect(JSON.parse(run.out[0] ?? '').result.protocolVersion).toBe('2024-11-05')
+  run.say(A)
+  expect(run.heard()[1]).toBe('answer "a": A')
+})
+
+test('the dates of a result can be off', () => {
+  const said = call(1, 'now', {}, 'it is 2026-11-15T10:00:00.000Z')
+  const run = playingWith({ faults: parseFaultRules([{ skew: '-10m' }]) }, ...said)
+  run.say(callOf(1, 'now', {}))
+  expect(run.heard()).toEqual(['answer 1: it is 2026-11-15T09:50:00.000Z'])
+})
+
+test('unknown notifications can flood a client before the answer', () => {
+  const run = struck([{ tool: 'search', flood: 3 }])
+  run.say(A)
+  expect(run.heard().map((each) => each.split(' ')[0])).toEqual([
+    ...Array.from({ length: 3 }, () => 'notifications/reelay/flood'),
+    'answer',
+  ])
+})
+
+test('only the first requests fail', () => {
+  const run = struck([{ tool: 'search', first: 2, error: { code: -32000, message: 'busy' } }])
+  run.say(A, { ...A, id: 'b' }, { ...A, id: 'c' })
+  expect(run.out.map((text) => 'error' in JSON.parse(text))).toEqual([true, true, false])
 })
 
 test('an answer can come twice', () => {

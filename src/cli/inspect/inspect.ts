@@ -63,7 +63,7 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     faults: option(
       '--faults',
       fileValue,
-      'Show what the faults in this file would do to the recorded requests',
+      'Show what the faults in this file, or of a preset, would do to the recorded requests',
     ),
     seed: { ...seedOption, needs: { faults: true } },
   },

@@ -358,7 +358,11 @@ export const REPLAY_OPTIONS: OptionTable<
       config: 'replay.errorHandling.retryDelay',
       default: '500ms',
     }),
-    faults: option('--faults', fileValue, 'Inject the faults in this YAML or JSON file'),
+    faults: option(
+      '--faults',
+      fileValue,
+      'Inject the faults in this YAML or JSON file, or those of a preset such as flaky (see reelay faults)',
+    ),
     inject: option(
       '--inject <probability>',
       numberValue(1),

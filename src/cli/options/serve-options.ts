@@ -196,7 +196,11 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
       fileValue,
       'Replace recorded responses with those in this YAML or JSON file',
     ),
-    faults: option('--faults', fileValue, 'Inject the faults in this YAML or JSON file'),
+    faults: option(
+      '--faults',
+      fileValue,
+      'Inject the faults in this YAML or JSON file, or those of a preset such as flaky (see reelay faults)',
+    ),
   }),
   ...inGroup('Result', {
     onClientAnswer: option(

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { ReelayError } from '../../errors.ts'
 import { readMatchSettings, type MatchSettings } from '../../match/options.ts'
+import { presetFaults } from '../../faults/presets.ts'
 import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
 import { parseRuleFile } from '../../faults/request-rules.ts'
 import { parseOverrides, type Override } from '../../serve/overrides.ts'
@@ -36,7 +37,10 @@ export function sessionLimits({ maxSessions, sessionIdleMs }: SessionLimits): Se
   return { maxSessions, sessionIdleMs }
 }
 
+/** Reads a file of faults, or the name of a preset such as `slow`. */
 export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
+  const preset = presetFaults(path)
+  if (preset !== undefined) return preset
   const { value, locate } = await readRuleFile(path)
   return parseFaultRules(value, locate)
 }
@@ -51,7 +55,7 @@ export async function readRuleFile(path: string): ReturnType<typeof parseRuleFil
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
-      hint: 'give the path of a YAML or JSON file',
+      hint: 'give the path of a YAML or JSON file; for faults also a preset, which reelay faults lists',
       cause,
     })
   })

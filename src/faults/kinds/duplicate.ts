@@ -1,7 +1,7 @@
 import { type FaultKind, flagFault } from '../fault.ts'
 
 /** Sends the response twice. */
-export const duplicate: FaultKind = flagFault('duplicate', {
+export const duplicate: FaultKind = flagFault('duplicate', 'Send the response twice', {
   description: 'is answered twice',
   hidesResponse: false,
   needs: 'send',

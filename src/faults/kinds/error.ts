@@ -4,6 +4,8 @@ import type { FaultKind } from '../fault.ts'
 /** Responds with a JSON-RPC error. */
 export const error: FaultKind = {
   name: 'error',
+  help: 'Answer with a JSON-RPC error',
+  example: { code: -32000, message: 'overloaded' },
   expects: 'code, message and optionally data',
   parse: (value) => {
     const rpcError = parseRpcError(value)

@@ -4,6 +4,8 @@ import type { FaultKind, InjectedHttpResponse } from '../fault.ts'
 /** Ends the HTTP exchange with a status instead of a message. */
 export const http: FaultKind = {
   name: 'http',
+  help: 'End the HTTP exchange with a status',
+  example: 429,
   expects: 'a status from 400 to 599, or status, headers and body',
   parse: (value) => {
     const response = parseHttpResponse(isObject(value) ? value : { status: value })

@@ -1,7 +1,7 @@
 import { type FaultKind, flagFault } from '../fault.ts'
 
 /** Sends the response only after the client has cancelled the request. */
-export const late: FaultKind = flagFault('late', {
+export const late: FaultKind = flagFault('late', 'Answer only after the client has cancelled the request', {
   description: 'is answered only after the client cancels it',
   hidesResponse: true,
   needs: 'send',

@@ -1,13 +1,20 @@
 import type { FaultKind } from '../fault.ts'
 import { delay } from './delay.ts'
 import { disconnect } from './disconnect.ts'
+import { downgrade } from './downgrade.ts'
 import { drop } from './drop.ts'
 import { duplicate } from './duplicate.ts'
 import { error } from './error.ts'
+import { flood } from './flood.ts'
 import { http } from './http.ts'
 import { late } from './late.ts'
+import { listing } from './listing.ts'
 import { malformed } from './malformed.ts'
 import { storm } from './storm.ts'
+import { progress } from './progress.ts'
+import { refuse } from './refuse.ts'
+import { result } from './result.ts'
+import { skew } from './skew.ts'
 import { timeout } from './timeout.ts'
 
 /** All kinds of faults, in the order of the documentation. */
@@ -22,4 +29,11 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   disconnect,
   http,
   storm,
+  flood,
+  progress,
+  result,
+  listing,
+  refuse,
+  downgrade,
+  skew,
 ]

@@ -7,6 +7,8 @@ const MAX_NOTIFICATIONS = 10_000
 /** Sends many `list_changed` notifications before the response. */
 export const storm: FaultKind = {
   name: 'storm',
+  help: 'Send many list_changed notifications before the response',
+  example: 100,
   expects: `a number of list_changed notifications, or count and list (${LIST_NAMES.join(', ')})`,
   parse: (value) => {
     const count = typeof value === 'number' ? value : member(value, 'count')

@@ -1,7 +1,7 @@
 import { type FaultKind, flagFault } from '../fault.ts'
 
 /** Never responds. */
-export const timeout: FaultKind = flagFault('timeout', {
+export const timeout: FaultKind = flagFault('timeout', 'Never answer', {
   description: 'is never answered',
   hidesResponse: true,
   apply: ({ reply }) => reply(undefined),

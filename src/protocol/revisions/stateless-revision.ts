@@ -7,6 +7,7 @@ import {
   type RequestHeaders,
 } from '../headers.ts'
 import {
+  INVALID_PARAMS,
   INVALID_REQUEST,
   METHOD_NOT_FOUND,
   type RpcError,
@@ -100,7 +101,6 @@ function isStatelessResponse({ outcome }: Response): boolean {
   return isObject(outcome.result) && Object.hasOwn(outcome.result, 'resultType')
 }
 
-const INVALID_PARAMS = -32602
 const HEADER_MISMATCH = -32020
 const MISSING_CLIENT_CAPABILITY = -32021
 const UNSUPPORTED_VERSION = -32022

@@ -83,6 +83,7 @@ export class RequestFaults {
     return new Promise((resolve) =>
       fault.apply({
         id,
+        request: message,
         clock: { after: (ms, action) => void wait(ms).then(action) },
         play: (reply) => (fault.hidesResponse ? reply(recorded) : resolve(undefined)),
         reply: (text) => resolve(answeredEnd(text, id)),

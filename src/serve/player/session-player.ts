@@ -289,6 +289,7 @@ export class SessionPlayer {
     }
     this.#faults?.apply<ReplySource>(fault, channel.scope + idKey(request.id), {
       id,
+      request,
       clock: this.#clock,
       reply: channel.reply,
       play: (reply) => this.#playMatch(match, live, withReply(channel, reply)),
