@@ -175,7 +175,20 @@ test.each(['legacy', 'modern'])(
 test('a rate starts its number of sessions, and failures are counted by class', async () => {
   const seen = await handleServer({ failEvery: 4 })
   const csv = join(temporaryFolder(), 'seconds.csv')
-  const args = ['load', handleTape(), '--rate', '20/s', '--for', '2s', '--url', seen.url, '--calibrate', '0']
+  const args = [
+    'load',
+    handleTape(),
+    '--rate',
+    '20/s',
+    '--for',
+    '2s',
+    '--grace',
+    '1m',
+    '--url',
+    seen.url,
+    '--calibrate',
+    '0',
+  ]
   const more = ['--allow', 'remove', '--slo', 'error<50%,read:p99<30s,rate>=1', '--csv', csv]
   const { code, out } = await reelay(...args, ...more)
   expect(code).toBe(0)
@@ -191,7 +204,20 @@ test('a rate starts its number of sessions, and failures are counted by class', 
 
 test('a limit that is not kept ends with exit code 1 and says what was measured', async () => {
   const seen = await handleServer({ failEvery: 2 })
-  const args = ['load', handleTape(), '--users', '1', '--for', '1s', '--calibrate', '0', '--url', seen.url]
+  const args = [
+    'load',
+    handleTape(),
+    '--users',
+    '1',
+    '--for',
+    '1s',
+    '--calibrate',
+    '0',
+    '--grace',
+    '1m',
+    '--url',
+    seen.url,
+  ]
   const { code, out } = await reelay(...args, '--slo', 'error<1%')
   expect(code).toBe(1)
   expect(out).toMatch(/MISSED error<1%: \d+\.\d{3} %/)
@@ -245,7 +271,20 @@ test('several threads share the users and the sessions, and their figures add up
   const seen = await handleServer()
   const folder = temporaryFolder()
   const [csv, hdr] = [join(folder, 'seconds.csv'), join(folder, 'seconds.hdr')]
-  const args = ['load', handleTape(), '--rate', '30/s', '--for', '2s', '--threads', '3', '--url', seen.url]
+  const args = [
+    'load',
+    handleTape(),
+    '--rate',
+    '30/s',
+    '--for',
+    '2s',
+    '--threads',
+    '3',
+    '--grace',
+    '1m',
+    '--url',
+    seen.url,
+  ]
   const { code, out } = await reelay(...args, '--calibrate', '1', '--csv', csv, '--hdr', hdr, '--json')
   const report = JSON.parse(out)
   expect([code, seen.crossings]).toEqual([0, 0])
@@ -263,7 +302,7 @@ test('several threads share the users and the sessions, and their figures add up
 
 test('Ctrl+C ends a run with its report and exit code 130', async () => {
   const seen = await handleServer()
-  const args = ['load', handleTape(), '--users', '2', '--for', '10m', '--url', seen.url]
+  const args = ['load', handleTape(), '--users', '2', '--for', '10m', '--grace', '1m', '--url', seen.url]
   const run = start([process.execPath, REELAY, ...args])
   while (seen.tools.length < 20) await new Promise((resolve) => setTimeout(resolve, 10))
   run.child.kill('SIGINT')

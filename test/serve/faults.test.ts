@@ -79,9 +79,7 @@ test.each<[string, number[], number[]]>([
 ])('progress can go %s, and the response stays', (progress, before, after) => {
   const run = struck([{ tool: 'search', progress }])
   run.say({ ...A, params: { name: 'search', arguments: { q: 'a' }, _meta: { progressToken: 'token' } } })
-  const note = (step: number): string =>
-    `notifications/progress {"progressToken":"token","progress":${step},"total":100}`
-  expect(run.heard()).toEqual([...before.map(note), 'answer "a": A', ...after.map(note)])
+  expect(run.heard()).toEqual([...before.map(progressNote), 'answer "a": A', ...after.map(progressNote)])
 })
 
 test('progress can have a token of no request', () => {
@@ -269,4 +267,8 @@ function strikes(seed: number): string {
 
 function struck(faults: readonly FaultSetting[], options: Partial<SessionPlayerOptions> = {}): Run {
   return playingWith({ faults: parseFaultRules(faults), ...options }, ...SESSION)
+}
+
+function progressNote(step: number): string {
+  return `notifications/progress {"progressToken":"token","progress":${step},"total":100}`
 }

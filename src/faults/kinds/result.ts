@@ -5,8 +5,8 @@ export const result: FaultKind = variantFault('result', 'Change the content of t
   'is-error': {
     description: 'is answered as a failed tool',
     change: (text) =>
-      editResult(text, ({ structuredContent: _, ...other }) => ({
-        ...other,
+      editResult(text, (given) => ({
+        ...Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'structuredContent')),
         content: [{ type: 'text', text: 'injected failure' }],
         isError: true,
       })),
