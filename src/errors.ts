@@ -167,9 +167,26 @@ export class ReelayError extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
+/**
+ * The message of anything that was thrown. Errors of the file system are told in plain words, without the path, which the caller
+ * names: `ENOENT: no such file or directory, open 'x'` becomes `there is no such file`.
+ */
 export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const [, code = '', why = '', call, path] = FILE_ERROR.exec(error.message) ?? []
+  if (code === '') return error.message
+  if (call === 'mkdir') return `the folder ${path} cannot be created: ${why}`
+  return FILE_ERROR_TEXT[code] ?? why
+}
+
+const FILE_ERROR = /^(E[A-Z]+): ([^,]+), (\w+)(?: '(.*?)')?(?: -> '.*')?$/
+
+const FILE_ERROR_TEXT: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOTDIR: 'a part of the path is not a folder',
 }
 
 /** The code of an error of the system, such as `ENOENT`. Returns `undefined` for other errors. */

@@ -61,12 +61,30 @@ export function commonPrefixLength(a: string, b: string): number {
   return length
 }
 
-/** `; did you mean search?` if a known name differs from a name in at most three characters, otherwise an empty text. */
+/** `; did you mean search?` if a known name is similar, otherwise an empty text. */
 export function suggestName(name: string, known: readonly string[]): string {
-  const similar = known
+  const similar = similarName(name, known)
+  return similar === undefined ? '' : `; did you mean ${similar}?`
+}
+
+/** Like `suggestName`, for a path. The known paths are those of leaves. If none is similar, some of them are listed. */
+export function suggestPath(path: string, leaves: readonly string[]): string {
+  const inner = leaves.flatMap((leaf) => [...leaf.matchAll(/[.[]/g)].map(({ index }) => leaf.slice(0, index)))
+  const similar = similarName(path, [...new Set([...leaves, ...inner])])
+  if (similar !== undefined) return `; did you mean ${similar}?`
+  const listed = leaves.filter((leaf) => leaf !== 'params.name').slice(0, MOST_LISTED)
+  const more = leaves.length > MOST_LISTED ? ', …' : ''
+  return listed.length === 0 ? '' : `; there are ${listed.join(', ')}${more}`
+}
+
+const MOST_LISTED = 5
+
+/** Returns the known name that differs least, in at most three characters and at most half of the name. */
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  const best = known
     .map((each) => ({ each, rest: Math.max(each.length, name.length) - commonAffixLength(each, name) }))
     .toSorted((a, b) => a.rest - b.rest)[0]
-  return similar !== undefined && similar.rest <= 3 ? `; did you mean ${similar.each}?` : ''
+  return best !== undefined && best.rest <= Math.min(3, name.length / 2) ? best.each : undefined
 }
 
 /** Parses `250`, `250ms`, `2s` or `1.5m` into milliseconds. Returns `undefined` for anything else. */

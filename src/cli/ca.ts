@@ -28,6 +28,7 @@ export const caCommand: CommandDefinition = {
   options: {},
   commands: [
     defineCommand<CreateFlags>({
+      parent: 'ca',
       name: 'create',
       help: 'Create a local CA that is valid for one year; no program trusts it until you configure it to',
       options: {

@@ -18,15 +18,18 @@ export interface CommandDefinition {
 }
 
 interface TypedCommand<Values> extends Omit<CommandDefinition, 'options' | 'run'> {
+  /** The command that this one belongs to, such as `ca` of `ca create`. */
+  readonly parent?: string
   readonly options: OptionTable<Values> & OptionRows
   readonly run: (words: readonly string[], values: Values, given: GivenOptions) => Promise<void> | void
 }
 
 /** Defines a command whose values come from the command line alone. */
 export function defineCommand<Values>(command: TypedCommand<Values>): CommandDefinition {
-  const { name, options, run } = command
+  const { name, parent, options, run } = command
+  const path = parent === undefined ? name : `${parent} ${name}`
   return {
     ...command,
-    run: (words, given) => run(words, readOptions(options, given, { command: name }), given),
+    run: (words, given) => run(words, readOptions(options, given, { command: path }), given),
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
+import { suggestName } from '../text.ts'
 import { isObject, member, parseJson } from '../json/parse.ts'
 import { resolveTape, TAPE_EXTENSION, tapeFolder } from '../store/home.ts'
 import type { CommandDefinition } from './command.ts'
@@ -22,7 +23,7 @@ export function completionCommand(load: () => Promise<readonly CommandDefinition
       if (shell === 'words') return print(suggestionLines(words, await load()))
       const script = SCRIPTS[shell]
       if (script !== undefined) return print(script)
-      const hint = `use one of ${Object.keys(SCRIPTS).join(', ')}`
+      const hint = `use one of ${Object.keys(SCRIPTS).join(', ')}${suggestName(shell, Object.keys(SCRIPTS))}`
       throw new ReelayError('USAGE', `there is no completion for the shell "${shell}"`, { hint })
     },
   }

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { IMPORT_FORMATS, readImportedRecording } from '../convert/import/index.ts'
-import { ReelayError } from '../errors.ts'
+import { errorMessage, ReelayError } from '../errors.ts'
 import type { RedactOption } from '../record/redaction.ts'
 import { createRecording } from '../record/recording.ts'
 import { jsonOnOneLine } from '../json/parse.ts'
+import { requireNewFile } from '../store/file/write.ts'
+import { resolveTape } from '../store/home.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { announceConfig } from './options/config-options.ts'
 import { option } from './options/option.ts'
@@ -44,8 +46,9 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   },
   run: async ([path = ''], { format, output, server = 'imported', redact, vault }) => {
     if (redact !== false) announceConfig({}, 'run')
-    const { messages, notes, format: found } = readImportedRecording(await readImportFile(path), format)
+    const { messages, notes, format: found } = readRecording(path, await readImportFile(path), format)
     const tape = output ?? basename(path).replace(/\..*$/, '')
+    requireNewFile(resolveTape(tape))
     const redaction: RedactOption = redact === false ? false : { ...(vault !== undefined && { vault }) }
     if (vault !== undefined) warnAboutVault({ output: undefined, name: tape, redact: redaction })
     const recording = createRecording({ tape, redact: redaction })
@@ -64,11 +67,29 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
   },
 })
 
+/** Adds the path of the file, and says so if it is a tape already. */
+function readRecording(
+  path: string,
+  text: string,
+  format: string | undefined,
+): ReturnType<typeof readImportedRecording> {
+  try {
+    return readImportedRecording(text, format)
+  } catch (error) {
+    if (!(error instanceof ReelayError) || error.code !== 'IMPORT_FAILED') throw error
+    const hint = text.startsWith('{"reelay":') ? 'the file is a tape already: use it by its path' : error.hint
+    throw new ReelayError('IMPORT_FAILED', `${path}: ${error.message}`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+    })
+  }
+}
+
 async function readImportFile(path: string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '')
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorMessage(error)
     const hint = 'check the path and its permissions'
     throw new ReelayError('IMPORT_FAILED', `${path} cannot be read: ${why}`, { hint, cause: error })
   }

@@ -6,7 +6,9 @@ import { COMPARISON_KINDS } from '../match/comparisons/index.ts'
 import type { Comparison } from '../match/comparisons/comparison.ts'
 import { parseRequestPath } from '../match/request-key.ts'
 import { formatMatchRule, parseComparison, parseMatchRule, type MatchRuleScope } from '../match/rules.ts'
+import { turnStoreOf } from '../tape/turns.ts'
 import {
+  unmatchedRules,
   addStoredRules,
   removeStoredRules,
   countRequestsWithRule,
@@ -33,6 +35,7 @@ export const matchCommand: CommandDefinition = {
   options: {},
   commands: [
     defineCommand<AddFlags>({
+      parent: 'match',
       name: 'add',
       help: 'Add a rule for each path',
       arguments: { ...TAPE_ARGUMENT, '<path...>': 'Path in a request, e.g. params.arguments.date' },
@@ -47,6 +50,7 @@ export const matchCommand: CommandDefinition = {
       run: ([tape = '', ...paths], flags) => add(tape, paths, flags),
     }),
     defineCommand<{ json?: true; server?: string }>({
+      parent: 'match',
       name: 'list',
       help: 'List the rules stored next to a tape',
       arguments: TAPE_ARGUMENT,
@@ -54,6 +58,7 @@ export const matchCommand: CommandDefinition = {
       run: ([tape = ''], flags) => list(tape, flags),
     }),
     defineCommand<MatchRuleScope>({
+      parent: 'match',
       name: 'remove',
       help: 'Remove the rules for these paths',
       arguments: {
@@ -74,7 +79,11 @@ async function add(name: string, paths: readonly string[], flags: AddFlags): Pro
   for (const rule of rules) {
     print(createOutputRedactor()(`${formatMatchRule(rule)}\n`))
     if (countRequestsWithRule(tape, rule) === 0)
-      process.stderr.write(`reelay match: warning: no recorded request of ${name} has a value there\n`)
+      process.stderr.write(
+        `reelay match: warning: ${unmatchedRules(turnStoreOf(tape.turns), { rules: [formatMatchRule(rule)] })
+          .join('')
+          .replace(/^--rule /, '')}\n`,
+      )
   }
   process.stderr.write(`reelay match: written to ${file}\n`)
 }

@@ -56,6 +56,7 @@ export const noiseCommand: CommandDefinition = {
   options: {},
   commands: [
     defineCommand<{ json?: true; profile?: string }>({
+      parent: 'noise',
       name: 'show',
       help: 'List what varies',
       arguments: TAPE_ARGUMENT,
@@ -63,6 +64,7 @@ export const noiseCommand: CommandDefinition = {
       run: ([tape = ''], flags) => show(tape, flags),
     }),
     defineCommand<AcceptFlags>({
+      parent: 'noise',
       name: 'accept',
       help: 'Accept that a value varies, or all differences in a report of reelay verify',
       arguments: EXCHANGE_ARGUMENTS,
@@ -84,6 +86,7 @@ export const noiseCommand: CommandDefinition = {
       run: ([tape = '', exchange, path], flags) => accept(tape, { exchange, path }, flags),
     }),
     defineCommand<ForgetFlags>({
+      parent: 'noise',
       name: 'forget',
       help: 'Remove places from the profile',
       arguments: EXCHANGE_ARGUMENTS,

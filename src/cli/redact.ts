@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { requireNewFile } from '../store/file/write.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { announceConfig, CONFIG_OPTIONS, type ConfigFlags } from './options/config-options.ts'
 import { option } from './options/option.ts'
@@ -49,6 +51,7 @@ export const redactCommand: CommandDefinition = defineCommand<RedactFlags>({
     showTapeReading()
     announceConfig(rules, 'refuse')
     const from = resolveTape(name)
+    if (output !== undefined) requireNewFile(resolve(output))
     const given = readRuleChanges(rules)
     const changes = review ? await reviewRules(from, { changes: given, server }) : given
     if (changes === undefined) return reportCancelledReview()

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 /** The command that starts this program again, with absolute paths: Node and its script, or the single-file binary alone. */
 export function reelayCommand(): readonly [string, ...string[]] {
@@ -22,4 +22,12 @@ export type ClientEntry =
 /** The line that users paste into the config of their client. */
 export function clientConfigLine(server: string, entry: ClientEntry): string {
   return `config for a client: ${JSON.stringify({ mcpServers: { [server]: entry } })}`
+}
+
+/** Writes `docs/…` as a path that can be opened, because users have the pages in the package. */
+export function withDocsPaths(text: string): string {
+  return text.replaceAll(/\bdocs\/([\w/-]+\.md)/g, (page, path: string) => {
+    const file = join(dirname(realpathSync(process.argv[1] ?? '.')), '..', '..', 'docs', path)
+    return existsSync(file) ? file : `${page} of Reelay`
+  })
 }

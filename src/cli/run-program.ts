@@ -1,5 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
+import { similarName } from '../text.ts'
 import { VERSION } from '../version.ts'
 import type { CommandDefinition } from './command.ts'
 import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
@@ -19,10 +20,12 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     for (const entry of entries) program.addCommand((await commandFor(entry, argv)).helpGroup(`${heading}:`))
   try {
     rejectUnknownHelpTopic(program, argv)
-    await program.parseAsync(argv)
+    await program.parseAsync(argv.map((word, at) => (at === 2 && word === '-v' ? '--version' : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw usageErrorFrom(error, program, argv)
+    // Without a command, the help is the answer.
+    if (error.code === 'commander.help') process.exitCode = 2
+    else if (error.exitCode !== 0) throw usageErrorFrom(error, program, argv)
   }
 }
 
@@ -109,17 +112,42 @@ function optionTerm(row: OptionRow<unknown>): string {
 /** Commander would show the help of the whole program. */
 function rejectUnknownHelpTopic(program: Command, [, , verb, name]: readonly string[]): void {
   if (verb !== 'help' || name === undefined || name.startsWith('-')) return
-  if (['help', ...program.commands.map((command) => command.name())].includes(name)) return
-  throw new ReelayError('USAGE', `unknown command '${name}'`, { hint: 'see reelay --help' })
+  const known = ['help', ...program.commands.map((command) => command.name())]
+  if (known.includes(name)) return
+  const similar = similarName(name, known)
+  const guess = similar === undefined ? '' : `did you mean ${similar}? Otherwise `
+  throw new ReelayError('USAGE', `unknown command '${name}'`, { hint: `${guess}see reelay --help` })
 }
 
 function usageErrorFrom(error: CommanderError, program: Command, argv: readonly string[]): ReelayError {
-  if (error.code === 'commander.help')
-    return new ReelayError('USAGE', 'no command given', { hint: 'see reelay --help' })
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const command = program.commands.find((each) => each.name() === argv[2])?.name()
   const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
+  const missing = missingDashes(argv) ?? MISSING_ARGUMENT_HINTS[message]
+  if (missing !== undefined) return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const [, guess] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
   return new ReelayError('USAGE', message, { hint, cause: error })
+}
+
+const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
+  "missing required argument 'command'":
+    'put the command after --, as in: reelay run --record my-tape -- node app.js',
+  "missing required argument 'tape'":
+    'give the name of a tape, or the path of a tape file; reelay list shows your tapes',
+  "missing required argument 'path'":
+    'give a path in a request, as in: reelay match add my-tape params.arguments.date --as ignore',
+  "missing required argument 'file'": 'give the path of the recording',
+  "missing required argument 'shell'": 'use one of bash, zsh, fish, powershell',
+}
+
+/** The words of a server command are read as options of Reelay if `--` is missing. */
+function missingDashes(argv: readonly string[]): string | undefined {
+  const [, , command = '', ...words] = argv
+  const names = words.filter((word) => !word.startsWith('-'))
+  const isServerMissing = ['verify', 'replay', 'learn', 'serve'].includes(command) && names.length > 1
+  if (argv.includes('--') || !(isServerMissing || (command === 'run' && names.length > 0))) return undefined
+  return command === 'run'
+    ? 'put -- before the command, as in: reelay run --record my-tape -- node app.js'
+    : `put -- before the server command, as in: reelay ${command} my-tape -- node server.js`
 }

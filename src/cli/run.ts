@@ -24,7 +24,7 @@ import {
 } from './options/shared-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
 import { usableCa } from './record/record-proxy.ts'
-import { reelayCommand } from './reelay-command.ts'
+import { reelayCommand, withDocsPaths } from './reelay-command.ts'
 import { exitLike } from './signals.ts'
 import { ReelayError } from '../errors.ts'
 import { bareHost } from '../http/hosts.ts'
@@ -38,6 +38,7 @@ import { proxyEnvironment, writeTrustFiles, type TrustFiles } from '../record/ht
 import { Recording } from '../record/recording.ts'
 import { labelsToEnv } from '../record/tape-header.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
+import { missingTapeHint } from '../store/file/read.ts'
 import { lastTapeNumber, removeTapes, requireNewTape } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
@@ -120,6 +121,10 @@ async function recordProgram(
   })
   if (lastTapeNumber(path) === before)
     printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
+  else
+    printLine(
+      `next, run it without the servers: reelay run --replay ${quoteTapeArgument(tape)} -- ${createThrowawayRedactor().command(command).map(quoteShellWord).join(' ')}`,
+    )
   exitLike(end)
 }
 
@@ -158,6 +163,12 @@ async function replayProgram(
       `nothing was played from ${tape}: ${unseenReason(command[0], flags)}`,
       `${serveHint(tape)}; --on-drift ignore accepts this`,
     )
+  const answered = lines.reduce((sum, line) => sum + (line.answered ?? 0), 0)
+  const hasDrift = lines.some(({ misses = 0, leftOver = 0 }) => misses + leftOver > 0)
+  if (answered > 0 && !hasDrift)
+    printLine(`${answered} ${answered === 1 ? 'request' : 'requests'} answered from ${tape}`)
+  if (hasDrift && policy === 'note' && end.code === 0)
+    printLine('the program sent other requests than recorded; with --on-drift fail, this is exit code 1')
   exitLike(problem !== undefined && end.code === 0 ? { ...end, code: 1 } : end)
 }
 
@@ -311,7 +322,7 @@ function findReplayProblem(
 }
 
 function printNote(text: string, hint: string): void {
-  printLine(`${text}\n  hint: ${hint}`)
+  printLine(`${text}\n  hint: ${withDocsPaths(hint)}`)
 }
 
 function printLine(text: string): void {
@@ -377,8 +388,9 @@ function checkRunFlags(flags: RunFlags, env: NodeJS.ProcessEnv): void {
     )
   const path = resolveTape(record ?? replay ?? '', env)
   if (replay === undefined || existsSync(path)) return
+  const [, guess = ''] = /^(did you mean .*?\? )/.exec(missingTapeHint(path)) ?? []
   throw new ReelayError('TAPE_NOT_FOUND', `there is no tape ${replay}: ${path} does not exist`, {
-    hint: `record it first: reelay run --record ${replay} -- <command>`,
+    hint: `${guess}${guess === '' ? 'record' : 'Otherwise record'} it first: reelay run --record ${replay} -- <command>`,
   })
 }
 

@@ -1,4 +1,6 @@
+import { resolve } from 'node:path'
 import { shareTape } from '../share/share-tape.ts'
+import { requireNewFile } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
 import { escapeControlChars } from '../text.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
@@ -40,6 +42,7 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
     announceConfig(flags, 'refuse')
     if (output === undefined)
       throw usageError('--output is required', 'for example: reelay share my-tape -o copy.tape.jsonl')
+    requireNewFile(resolve(output))
     const changes = readRuleChanges(flags)
     const copied = await shareTape({ from: resolveTape(name), to: output, changes, server, vault })
     warnAboutCopyVault(copied)

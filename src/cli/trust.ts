@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { distrustConfig, findConfigFile, isCodeConfig, trustConfig, trustedConfigs } from '../config/trust.ts'
 import { escapeControlChars } from '../text.ts'
@@ -23,6 +24,8 @@ export const trustCommand: CommandDefinition = defineCommand<TrustFlags>({
     const file = given === undefined ? findConfigFile(process.cwd()) : resolve(given)
     if (file === undefined)
       throw usageError('there is no config in this folder or above it', 'name it: reelay trust <config>')
+    if (!remove && !existsSync(file))
+      throw usageError(`there is no file ${file}`, 'check the path of the config')
     return remove ? removeTrust(file) : addTrust(file)
   },
 })

@@ -118,7 +118,7 @@ function readConfigText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${String(cause)}`, {
+    throw new ReelayError('SETTINGS_INVALID', `${file} cannot be read: ${errorMessage(cause)}`, {
       hint: 'check the path and the permissions',
       cause,
     })

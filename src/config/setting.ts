@@ -1,3 +1,4 @@
+import { similarName } from '../text.ts'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { formatPath } from '../json/path.ts'
@@ -35,8 +36,7 @@ export class Setting {
     for (const [written, value] of Object.entries(this.value)) {
       const setting = new Setting(this.#source, value, [...this.#path, written])
       const name = known.find((one) => one === toCamelCase(written))
-      if (name === undefined)
-        throw setting.#invalid('name', `is unknown; expected one of ${known.join(', ')}`)
+      if (name === undefined) throw setting.#unknownName(written, known)
       if (found[name] !== undefined) throw setting.#invalid('name', 'is given twice')
       found[name] = setting
     }
@@ -129,6 +129,15 @@ export class Setting {
   /** The error for an invalid value inside of this one. */
   invalidAt(path: ConfigPath, why: string): ReelayError {
     return new Setting(this.#source, undefined, [...this.#path, ...path]).invalid(why)
+  }
+
+  #unknownName(written: string, known: readonly string[]): ReelayError {
+    const similar = similarName(toCamelCase(written), known)
+    if (similar === undefined) return this.#invalid('name', `is unknown; expected one of ${known.join(', ')}`)
+    const error = this.#invalid('name', 'is unknown')
+    return new ReelayError(error.code, error.message, {
+      hint: `did you mean ${similar}? Known here: ${known.join(', ')}`,
+    })
   }
 
   #invalid(part: 'name' | 'value', why: string, cause?: unknown): ReelayError {

@@ -231,7 +231,7 @@ function firstFault(counters: readonly FaultRuleCounter[], call: MethodCall): Fa
   return counters.map((counter) => counter.faultFor(call)).find((fault) => fault !== undefined)
 }
 
-/** Says which rules name a method or tool that is not on the tape. Such a name is most often misspelled. */
+/** Says which rules name a method, a tool or params that are not on the tape. Such a name is most often misspelled. */
 export function unmatchedFaults(rules: readonly FaultRule[], turns: TurnStore): readonly string[] {
   const [methods, tools] = [new Set<string>(), new Set<string>()]
   for (let place = 0; place < turns.size; place++) {
@@ -239,14 +239,35 @@ export function unmatchedFaults(rules: readonly FaultRule[], turns: TurnStore): 
     methods.add(method)
     if (method === 'tools/call' && name !== undefined) tools.add(name)
   }
-  return rules.flatMap(({ when: { method, tool }, at }) => [
-    ...(method === undefined || methods.has(method)
-      ? []
-      : [`${at}: the tape has no ${method}${suggestName(method, [...methods])}`]),
-    ...(tool === undefined || tools.has(tool)
-      ? []
-      : [`${at}: the tape has no call of ${tool}${suggestName(tool, [...tools])}`]),
-  ])
+  const missed = rules.filter((rule) => rule.when.params !== undefined && !matchesAny(rule, turns))
+  return rules.flatMap((rule) => {
+    const {
+      when: { method, tool },
+      at,
+    } = rule
+    const unknown = [
+      ...(method === undefined || methods.has(method)
+        ? []
+        : [`${at}: the tape has no ${method}${suggestName(method, [...methods])}`]),
+      ...(tool === undefined || tools.has(tool)
+        ? []
+        : [`${at}: the tape has no call of ${tool}${suggestName(tool, [...tools])}`]),
+    ]
+    const hasNoCall = unknown.length === 0 && missed.includes(rule)
+    return hasNoCall ? [`${at}: no request of the tape has the params of this fault`] : unknown
+  })
+}
+
+// A client may be waiting for the first response.
+const MOST_SEARCHED = 10_000
+
+function matchesAny({ when }: FaultRule, turns: TurnStore): boolean {
+  if (turns.size > MOST_SEARCHED) return true
+  for (let place = 0; place < turns.size; place++) {
+    const message = turns.at(place)?.trigger?.message
+    if (message?.kind === 'request' && matchesSelector(when, message)) return true
+  }
+  return false
 }
 
 /** The requests of a recorded session that a rule would apply to. */

@@ -1,3 +1,4 @@
+import { suggestName } from '../text.ts'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
@@ -66,7 +67,11 @@ export function requireObject(entry: unknown, at: string): RuleEntry {
 export function requireKnownKeys({ entry, at }: RuleEntry, known: readonly string[]): void {
   const unknown = Object.keys(entry).find((key) => !known.includes(key))
   if (unknown !== undefined)
-    throw invalidSetting(at, `unknown key ${JSON.stringify(unknown)}`, `the keys are ${known.join(', ')}`)
+    throw invalidSetting(
+      at,
+      `unknown key ${JSON.stringify(unknown)}${suggestName(unknown, known)}`,
+      `the keys are ${known.join(', ')}`,
+    )
 }
 
 export function invalidSetting(at: string, why: string, hint?: string): ReelayError {

@@ -10,6 +10,11 @@ export function parseServerUrl(text: string): URL {
       `did you mean http://${text}${text.includes('/') ? '' : '/mcp'}?`,
     )
   const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined && /^[\w.-]+(\/\S*)?$/.test(text))
+    throw urlError(
+      `${JSON.stringify(text)} has no http:// or https://`,
+      `did you mean ${text.startsWith('localhost') ? 'http' : 'https'}://${text}${text.includes('/') ? '' : '/mcp'}?`,
+    )
   if (url === undefined) throw urlError(`${JSON.stringify(text)} is not a URL`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw urlError(`${JSON.stringify(text)} is neither http: nor https:`)

@@ -1,3 +1,4 @@
+import { suggestName } from '../text.ts'
 import { parseJson } from '../json/parse.ts'
 import { formatPath, type PathPattern, EVERY_ITEM } from '../json/path.ts'
 import { invalidMatchRule, type Comparison } from './comparisons/comparison.ts'
@@ -46,7 +47,11 @@ export function parseComparison(text: string): Comparison {
   const kind = COMPARISON_KINDS.find((candidate) => candidate.name === name)
   if (kind !== undefined) return kind.parse(text.slice(name.length).trim())
   const known = COMPARISON_KINDS.map(({ usage }) => usage).join(', ')
-  throw invalidMatchRule(`unknown comparison ${JSON.stringify(name)}`, `the kinds are: ${known}`)
+  const guess = suggestName(
+    name,
+    COMPARISON_KINDS.map((each) => each.name),
+  )
+  throw invalidMatchRule(`unknown comparison ${JSON.stringify(name)}${guess}`, `the kinds are: ${known}`)
 }
 
 export function isRuleInScope({ server, method, tool }: MatchRuleScope, request: ClientCall): boolean {

@@ -313,7 +313,8 @@ function unmatchedNames(part: ServerPart, options: PlayOptions, tools: ToolDescr
   return [
     ...unknown.map((name) => `--allow ${name} matches no tool${suggestName(name, known)}`),
     ...unmatchedPatterns(part.turns, options).map(
-      ([option, pattern]) => `${pattern} of --${option} matches no message of the tape`,
+      ([option, pattern]) =>
+        `${pattern} of --${option} matches no message of the tape${suggestName(pattern, messageNames(part))}`,
     ),
   ]
 }
@@ -324,6 +325,17 @@ function calledTools({ turns }: ServerPart): ReadonlySet<unknown> {
     return method === 'tools/call' ? name : undefined
   })
   return new Set(names)
+}
+
+/** The names that `--include` and `--exclude` can have, such as `tools/call` and `tools/call:search`. */
+function messageNames({ turns }: ServerPart): readonly string[] {
+  const names = new Set<string>()
+  for (let place = 0; place < turns.size; place++) {
+    const { method, name } = turns.summary(place)
+    names.add(method)
+    if (name !== undefined) names.add(`${method}:${name}`)
+  }
+  return [...names]
 }
 
 function secretNotes(steps: StepList, secrets: LiveSecrets | undefined): readonly string[] {

@@ -22,7 +22,7 @@ test('every recorded request that was skipped, every miss and every note has its
   }
   expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "1 request answered, 1 miss, 1 left over
-    skipped a baseline step: #6 tools/call echo {"message":"hi"}
+    not requested: #6 tools/call echo {"message":"hi"}
     missed: UNKNOWN_TOOL tools/call echo {"message":"hi"}
     note: the client sent notifications/odd, which is not on the tape"
   `)

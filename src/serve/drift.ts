@@ -82,7 +82,7 @@ function formatCounts(drift: Drift): string {
 
 function leftOverLine(request: RecordedRequest, cause: LeftOverCause | undefined): string {
   const why = cause === undefined ? '' : formatLeftOverCause(cause)
-  return `skipped a baseline step: ${exchangeLabel(request)} ${describeRequest(request)}${why}`
+  return `not requested: ${exchangeLabel(request)} ${describeRequest(request)}${why}`
 }
 
 const MAX_LINES = 40
@@ -124,7 +124,7 @@ function formatLeftOverCause(cause: LeftOverCause): string {
   const [first, ...more] = nearest[0]?.differences ?? []
   if (first === undefined) return ` (it was sent, and missed: ${reason})`
   const others = more.length === 0 ? '' : ` and ${more.length} more`
-  return ` (asked in another form: ${formatPath(first.path)} recorded ${formatValue(first.recorded)}, got ${formatValue(first.got)}${others})`
+  return ` (a similar request was made: ${formatPath(first.path)} recorded ${formatValue(first.recorded)}, got ${formatValue(first.got)}${others})`
 }
 
 function missesByNearest(misses: readonly Miss[]): ReadonlyMap<string, Miss[]> {

@@ -11,8 +11,8 @@ test('a left-over that was asked for in another form is told from one that nobod
   )
   expect(formatDrift(drift)).toMatchInlineSnapshot(`
     "0 requests answered, 1 miss, 2 left over
-    skipped a baseline step: #1 tools/call search {"n":1,"q":"cats"} (asked in another form: params.arguments.q recorded "cats", got "dogs" and 1 more)
-    skipped a baseline step: #2 tools/call count {}
+    not requested: #1 tools/call search {"n":1,"q":"cats"} (a similar request was made: params.arguments.q recorded "cats", got "dogs" and 1 more)
+    not requested: #2 tools/call count {}
     missed: ARGUMENT_DRIFT tools/call search {"n":2,"q":"dogs"}"
   `)
   expect(leftOverCauses(drift.leftOver, drift.misses)).toEqual([

@@ -157,7 +157,7 @@ test('close fails when recorded requests were left, and closes all the same', as
   Object.assign(sdk, { onclose: () => closed++ })
   await expect(sdk.close()).rejects.toMatchObject({
     code: 'REPLAY_DRIFT',
-    message: expect.stringContaining('skipped a baseline step: #3 tools/call search {"q":"cats"}'),
+    message: expect.stringContaining('not requested: #3 tools/call search {"q":"cats"}'),
   })
   expect(closed).toBe(1)
   await expect(transport.close()).resolves.toBeUndefined()

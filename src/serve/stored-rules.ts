@@ -1,3 +1,4 @@
+import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import {
   formatMatchRule,
   isRuleInScope,
@@ -12,7 +13,7 @@ import { readMatchFile, writeMatchRules } from '../store/companion-files.ts'
 import type { Tape } from '../store/file/read.ts'
 import { clientCallOf, type TurnStore } from '../tape/turns.ts'
 import { formatPath, type PathPattern, valuesAtPattern } from '../json/path.ts'
-import { suggestName } from '../text.ts'
+import { suggestPath } from '../text.ts'
 
 /** The rules beside a tape, and their file. */
 interface StoredRules {
@@ -78,14 +79,15 @@ export function unmatchedRules(
     const called = turns.summary(place).trigger === 'request' ? clientCallOf(turns.trigger(place)) : undefined
     if (called === undefined) continue
     const root = { params: called.params }
-    for (const { path } of jsonLeaves(JSON.stringify(root))) known.add(formatPath(path))
+    if (!isOpeningMethod(called.method))
+      for (const { path } of jsonLeaves(JSON.stringify(root))) known.add(formatPath(path))
     for (const [name, rule] of open)
       if (isRuleInScope(rule, called) && valuesAtPattern(root, rule.path).length > 0) open.delete(name)
   }
   if (turns.size > MOST_SEARCHED) return []
   return [...open].map(
     ([name, { path }]) =>
-      `${name}: no recorded request has a value there${suggestName(formatPath(path), [...known])}`,
+      `${name}: no recorded request has a value there${suggestPath(formatPath(path), [...known])}`,
   )
 }
 

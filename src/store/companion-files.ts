@@ -128,7 +128,11 @@ async function parseBindings(file: CompanionText): Promise<CompanionFile | undef
 
 function invalidFile(code: ErrorCode, path: string, cause: unknown): ReelayError {
   const [why = ''] = errorMessage(cause).split(/:?\n/, 1)
-  return new ReelayError(code, `${path} cannot be read: ${why}`, { hint: FILE_HINT, cause })
+  const hint =
+    systemErrorCode(cause) === undefined && typeof cause !== 'string'
+      ? FILE_HINT
+      : 'check the path and the permissions'
+  return new ReelayError(code, `${path} cannot be read: ${why}`, { hint, cause })
 }
 
 const FILE_HINT = 'correct that place in the file, or remove the file'

@@ -1,3 +1,4 @@
+import { suggestName } from '../text.ts'
 import { ReelayError } from '../errors.ts'
 import {
   readServerEntries,
@@ -85,13 +86,13 @@ export function requireServers(
     servers === 'all' ? [] : servers.filter((name) => !found.includes(name) && !alsoKnown.includes(name))
   if (missing.length === 0) return
   const files = opened.map(({ target }) => target.file)
-  const names = missing.map((name) => JSON.stringify(name)).join(', ')
+  const names = missing.map((name) => JSON.stringify(name)).join(' or ')
   const places =
     files.length === 0 ? 'no config file of a supported client exists' : `looked in ${files.join(', ')}`
   throw new ReelayError('SERVER_NOT_FOUND', `no config contains a server ${names}: ${places}`, {
     hint:
       found.length === 0
-        ? 'use --file for a config elsewhere'
-        : `available: ${[...new Set(found)].join(', ')}`,
+        ? 'name a server of the config, not the client; use --file for a config elsewhere'
+        : `the servers are: ${[...new Set(found)].join(', ')}${suggestName(missing[0] ?? '', [...new Set(found)])}`,
   })
 }

@@ -100,7 +100,7 @@ test('serve shows nothing of it in misses, notes and its account', async () => {
   running.child.stdin.end(`${call(7, { password: `${PASSWORD}-2`, note: `${CUT}x` })}\n`)
   const answer = await running.line('"id":7')
   await running.exited
-  expect(running.stderr()).toContain('skipped a baseline step')
+  expect(running.stderr()).toContain('not requested')
   expect(answer + running.stderr()).not.toMatch(ANY_SECRET)
 })
 
@@ -142,7 +142,7 @@ test('the account of a replayed run shows nothing of it, and neither does a serv
   const flags = ['--password', 'correcthorse']
   const calls = [{ name: 'log_in', arguments: { password: `${PASSWORD}!`, note: CUT } }]
   const played = await runProgram('v1.mjs', { orders: [order(['other.mjs', ...flags], calls)], env })
-  expect(played.stderr).toContain('skipped a baseline step')
+  expect(played.stderr).toContain('not requested')
   expect(played.stderr + played.stdout).not.toMatch(ANY_SECRET)
   const unknown = await runProgram('v1.mjs', { orders: [order(['none.mjs', ...flags], calls)], env })
   expect(unknown.stderr).toContain('has no server for the command')

@@ -19,7 +19,7 @@ test('a large tape is served from its file, with the index that is made now and 
   ])
   expect(first.stderr).toContain(`reelay serve: ${tape}, ${CALLS + 2} exchanges, legacy 2025-11-25`)
   expect(first.stderr).toContain(`2 requests answered, 1 miss, ${CALLS - 1} left over`)
-  expect(first.stderr).toContain('skipped a baseline step: #2 tools/call get {"n":0}')
+  expect(first.stderr).toContain('not requested: #2 tools/call get {"n":0}')
   expect(await ask(tape)).toEqual(first)
 })
 

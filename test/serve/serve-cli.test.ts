@@ -50,8 +50,8 @@ test('what was recorded and not asked for is reported at the end, with exit code
   const { code, stderr } = await serve.end()
   expect(stderr.split('\n').slice(2)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
-    'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
-    'skipped a baseline step: #4 tools/call count {}',
+    'not requested: #2 tools/call search {"limit":10,"q":"cats"}',
+    'not requested: #4 tools/call count {}',
     '',
   ])
   expect(code).toBe(1)
@@ -64,7 +64,7 @@ test('with --leftovers note, what was not asked for is reported and fails nothin
   const { code, stderr } = await some.end()
   expect(stderr.split('\n').slice(2, 4)).toEqual([
     'reelay serve: 2 requests answered, 0 misses, 2 left over',
-    'skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"}',
+    'not requested: #2 tools/call search {"limit":10,"q":"cats"}',
   ])
   expect(code).toBe(0)
   const other = new ServeProcess([path, '--leftovers', 'note'])
@@ -97,7 +97,7 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
     fixes        ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
                  for this run only                    reelay serve TAPE --ignore params.arguments.limit
     reelay serve: 3 requests answered, 1 miss, 1 left over
-    skipped a baseline step: #2 tools/call search {"limit":10,"q":"cats"} (asked in another form: params.arguments.limit recorded 10, got 20)
+    not requested: #2 tools/call search {"limit":10,"q":"cats"} (a similar request was made: params.arguments.limit recorded 10, got 20)
     missed: ARGUMENT_DRIFT tools/call search {"limit":20,"q":"cats"}
     "
   `)

@@ -42,7 +42,7 @@ test.each([
     await callTool(client, 'count')
     const { code, stderr } = await serving.stop(signal)
     expect(stderr).toMatch(
-      /: 2 requests answered, 0 misses, 1 left over\nskipped a baseline step: #3 tools\/call count \{\}\n$/,
+      /: 2 requests answered, 0 misses, 1 left over\nnot requested: #3 tools\/call count \{\}\n$/,
     )
     expect(code).toBe(expected)
     await client.close()

@@ -4,7 +4,7 @@ import { parseServerUrl } from '../../http/hosts.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType, usageError } from './option.ts'
 import { headerValue, listOf, seedValue, textValue, fileValue, nameList } from './option-types.ts'
 import { readFileSync, statSync } from 'node:fs'
-import type { ReelayError } from '../../errors.ts'
+import { errorMessage, type ReelayError } from '../../errors.ts'
 import { parseVault } from '../../store/vault.ts'
 
 // Options that `serve`, `replay` and `verify` share: the same name means the same in all of them.
@@ -107,7 +107,7 @@ function readPrivateFile(path: string): string {
     if (isOpenToOthers) throw new Error('other users can read it; run chmod 600 on it')
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw unusableFile(path, error instanceof Error ? error.message : String(error))
+    throw unusableFile(path, errorMessage(error))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Setting } from '../../config/setting.ts'
 import { ReelayError } from '../../errors.ts'
+import { similarName } from '../../text.ts'
 
 /**
  * One option of a command. Command-line parsing, help, the config reader, `schema/config-1.json` and the tables in docs/ are
@@ -135,7 +136,14 @@ function readValue(
   if (typeof given === 'boolean') return type.bare
   const value = type.parse(given, env)
   if (value !== undefined) return value
-  throw invalidValue(type, given, flag, `see reelay ${command} --help`)
+  const similar = similarName(given, type.choices ?? [])
+  const help = `see reelay ${command} --help`
+  throw invalidValue(
+    type,
+    given,
+    flag,
+    similar === undefined ? help : `did you mean ${similar}? Otherwise ${help}`,
+  )
 }
 
 export function invalidValue(

@@ -1,4 +1,5 @@
 import { ReelayError } from '../../errors.ts'
+import { similarName } from '../../text.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
 import { isTapePath } from '../../store/home.ts'
@@ -10,6 +11,7 @@ import {
   option,
   inGroup,
   hasFlag,
+  longFlag,
   readOptions,
   takeOptions,
   usageError,
@@ -303,6 +305,7 @@ function takeOptionsAroundName(
   const { given, rest, isHelp } = takeOptions(argv, RECORD_OPTIONS, unknownOption)
   if (isHelp) return undefined
   const [name, ...after] = rest
+  if (name !== undefined) rejectMisspelledOption(after)
   if (name === undefined || !startsWithOption(after)) return { given, rest }
   const more = takeOptions(after, RECORD_OPTIONS, () => ambiguousArguments(rest))
   const isComplete = more.rest.length === 0 || more.rest[0] === '--'
@@ -313,6 +316,13 @@ function takeOptionsAroundName(
   return { given: { ...given, ...Object.fromEntries(merged) }, rest: [name, ...more.rest] }
 }
 
+/** Between the name of a tape and `--`, a word such as `--sever` is an option of `record`. */
+function rejectMisspelledOption([flag = '', ...words]: readonly string[]): void {
+  const isMisspelled = flag.startsWith('--') && flag !== '--' && words.includes('--')
+  if (isMisspelled && !startsWithOption([flag, ...words]) && similarName(flag, recordFlags()) !== undefined)
+    throw unknownOption(flag)
+}
+
 /** Returns true if the words after the name of a tape begin with an option of `record`. Words of a server command do not count. */
 function startsWithOption(words: readonly string[]): boolean {
   const [flag = ''] = words[0]?.split('=', 1) ?? []
@@ -321,10 +331,16 @@ function startsWithOption(words: readonly string[]): boolean {
 }
 
 function unknownOption(flag: string): ReelayError {
+  const similar = similarName(flag, recordFlags())
+  const guess = similar === undefined ? '' : `did you mean ${similar}? `
   return usageError(
     `unknown option ${flag}`,
-    'options of the server command go after it, or after --; see reelay record --help',
+    `${guess}Options of the server command go after it, or after --; see reelay record --help`,
   )
+}
+
+function recordFlags(): readonly string[] {
+  return Object.values(RECORD_OPTIONS).map(({ flag = '' }) => longFlag(flag))
 }
 
 function readUrlArgs(

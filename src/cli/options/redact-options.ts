@@ -1,3 +1,4 @@
+import { suggestName } from '../../text.ts'
 import { timeGuard } from '../../config/redaction-config.ts'
 import { allowsAlmostAnything } from '../../redact/allowed-values.ts'
 import { type RedactionRuleChanges, parsePattern, parseValuePattern } from '../../redact/rule-set.ts'
@@ -52,7 +53,10 @@ const ruleName: ValueType<string> = {
   parse: (name) => {
     const known = [...new Set(defaultRules().map((rule) => rule.name))]
     if (known.includes(name)) return name
-    throw usageError(`invalid rule ${JSON.stringify(name)} for --off`, `the rules are ${known.join(', ')}`)
+    throw usageError(
+      `there is no rule ${JSON.stringify(name)} for --off${suggestName(name, known)}`,
+      'docs/explanation/redaction.md lists the rules',
+    )
   },
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { styleText, inspect } from 'node:util'
+import { withDocsPaths } from '../reelay-command.ts'
 import { clearProgress } from './progress.ts'
 import { createOutputRedactor } from './redact-output.ts'
 import { ReelayError } from '../../errors.ts'
@@ -78,7 +79,7 @@ export function colourMissReport(report: string): string {
 /** Colours the differences in a drift report. */
 export function colourDriftReport(report: string): string {
   return colourLines(report, [
-    [/^(skipped a baseline step|missed):/, 'yellow'],
+    [/^(not requested|missed):/, 'yellow'],
     [/^note:/, 'dim'],
   ])
 }
@@ -105,7 +106,8 @@ export function reportError(thrown: unknown): void {
   const label = styleText('red', `reelay: ${error.code}`, { stream: process.stderr })
   const shown = createOutputRedactor()
   process.stderr.write(`${label} ${escapeControlChars(shown(error.message))}\n`)
-  if (error.hint !== undefined) process.stderr.write(`  hint: ${escapeControlChars(shown(error.hint))}\n`)
+  const hint = error.hint === undefined ? undefined : withDocsPaths(shown(error.hint))
+  if (hint !== undefined) process.stderr.write(`  hint: ${escapeControlChars(hint)}\n`)
   if (process.env['REELAY_DEBUG'] !== undefined) process.stderr.write(`${shown(inspect(thrown))}\n`)
   process.exitCode = error.exitCode
 }

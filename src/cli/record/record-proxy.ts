@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { withDocsPaths } from '../reelay-command.ts'
 import { usageError } from '../options/option.ts'
 import type { RecordUrlArgs, RecordForwardArgs } from '../options/record-options.ts'
 import {
@@ -40,7 +42,9 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
     ...(listen && { listen }),
     ...rules,
     headers: Object.fromEntries(headers.map(({ name, value }) => [name, value])),
-    onChallenge: onlyOnce(() => printNotice(headers.length === 0 ? OAUTH_NOTICE : REFUSED_NOTICE)),
+    onChallenge: onlyOnce(() =>
+      printNotice(headers.length === 0 ? withDocsPaths(OAUTH_NOTICE) : REFUSED_NOTICE),
+    ),
     onTape: view?.follow,
     onTrouble: printTapeProblem,
     onPending: printNotice,
@@ -58,9 +62,9 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
 
 /** The client gets the response of the server unchanged, so the advice is printed for the user. */
 const OAUTH_NOTICE =
-  'the server requires authentication (401), and a client cannot run OAuth through this proxy. Alternatives: ' +
-  "a token that this proxy holds (--header 'Authorization: Bearer ${env.TOKEN}'), reelay record --forward, " +
-  'or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
+  'the server requires authentication (401). A token that the client sends is passed on and not recorded; ' +
+  "or let this proxy add one: --header 'Authorization: Bearer ${env.TOKEN}'. An OAuth login does not work through " +
+  'this proxy: use reelay record --forward, or recordFetch in the program of the client (docs/how-to/record-with-oauth.md)'
 const REFUSED_NOTICE =
   'the server rejected the credentials in --header (401): they may have expired or belong to another server'
 
@@ -128,10 +132,16 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
     process.exit(signal === 'SIGINT' ? 130 : 0)
   }
   const ending = runWithInheritedStdio(args.command, { ...process.env, ...added })
-  await Promise.allSettled([ending])
+  const [ended] = await Promise.allSettled([ending])
+  if (ended.status === 'rejected') {
+    await recording.close()
+    await view?.end()
+    if (tape !== undefined) rmSync(tape, { force: true }) // the client could not be started
+    throw ended.reason
+  }
   await finish()
   const end = await ending
-  if (!recording.isUsed()) printNotice(UNUSED_NOTICE)
+  if (!recording.isUsed()) printNotice(withDocsPaths(UNUSED_NOTICE))
   exitLike(end)
 }
 

@@ -42,7 +42,7 @@ function steppedRefused(problem: string): ReelayError {
   return new ReelayError('USAGE', problem, { hint: INSTEAD })
 }
 
-const INSTEAD = 'choose another --pace, such as fast or 100ms; --dry-run shows what would be sent'
+const INSTEAD = 'choose another --pace, such as none or 100ms; --dry-run shows what would be sent'
 const TERMINAL_NEED = { needs: '--pace stepped', instead: INSTEAD }
 
 /** Shows a message and asks until the user has decided. */

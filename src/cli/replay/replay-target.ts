@@ -62,10 +62,12 @@ const MAX_STDERR_CHARACTERS = 10_000
 const MAX_STDERR_LINES = 20
 
 function targetUsageError(both: boolean): ReelayError {
-  return usageError(
-    both ? 'both a command and --url are given' : 'there is no server to replay the tape against',
-    'give its command after --, as in `reelay replay <tape> -- node server.js`, or its --url',
-  )
+  return both
+    ? usageError('a URL and a server command are both given', 'use one of them')
+    : usageError(
+        'no live server is given',
+        'put its command after the tape and --, as in: <tape> -- node server.js; or give its --url',
+      )
 }
 
 interface RecordTargetOptions {

@@ -16,6 +16,7 @@ import { FoldedStderr, readReplayTarget, recordTarget } from './replay-target.ts
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
 import { printDryRun, RunReports, createRunRedactor, redactReport } from './run-reports.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
+import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import { abortOnSignals } from '../signals.ts'
 import { ReelayError } from '../../errors.ts'
 import { signalGroup } from '../../link/process/process-family.ts'
@@ -27,17 +28,18 @@ import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
+import type { TransformRule } from '../../replay/transform/rule.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { rewriteMessages } from '../../store/file/rewrite.ts'
-import { requireNewTape } from '../../store/file/write.ts'
+import { requireNewFile } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
-import { escapeControlChars, suggestName } from '../../text.ts'
+import { escapeControlChars, suggestPath } from '../../text.ts'
 import { unmatchedFaults } from '../../faults/fault-rules.ts'
 import { jsonLeaves } from '../../json/find-replace.ts'
-import { isObject, parseJson } from '../../json/parse.ts'
+import { isObject, member, parseJson } from '../../json/parse.ts'
 import { formatPath, parsePath, valuesAtPattern } from '../../json/path.ts'
 import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
 
@@ -85,11 +87,37 @@ function unmatchedPaths(turns: TurnStore, given: readonly (string | boolean)[] =
     for (const [name, path] of open) if (valuesAtPattern(response, path).length > 0) open.delete(name)
   }
   return [...open.keys()].map(
-    (name) => `--ignore ${name}: no recorded response has a value there${suggestName(name, [...known])}`,
+    (name) => `--ignore ${name}: no recorded response has a value there${suggestPath(name, [...known])}`,
   )
 }
 
 const MOST_KNOWN_PATHS = 1000
+
+/** Says which values of `--set` are in no recorded request. They are added, but such a path is most often misspelled. */
+function addedParams(turns: TurnStore, rules: readonly TransformRule[] = []): readonly string[] {
+  const open = new Set(rules)
+  const known = new Set<string>()
+  for (let place = 0; place < turns.size && open.size > 0; place++) {
+    if (isOpeningMethod(turns.summary(place).method)) continue
+    const params = member(turns.at(place)?.trigger?.message, 'params')
+    if (isObject(params) && known.size < MOST_KNOWN_PATHS)
+      for (const { path } of jsonLeaves(JSON.stringify(params))) known.add(formatPath(path))
+    for (const rule of open)
+      if (rule.action.kind !== 'set-param' || valuesAtPattern(params, rule.action.path).length > 0)
+        open.delete(rule)
+  }
+  return [...open].map(
+    ({ name, action }) =>
+      `${name}: no recorded request has a value there, so it is added${
+        'path' in action
+          ? suggestPath(
+              formatPath(action.path),
+              [...known].filter((path) => path !== 'name'),
+            )
+          : ''
+      }`,
+  )
+}
 
 /** Replays a tape, prints the result and sets the exit code. */
 export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
@@ -111,15 +139,20 @@ async function replayTape(
   const isTapedAsClient = flags.record !== undefined && flags.handshake === undefined
   const options = { ...toReplayOptions(flags), faults, asRecordedClient: isTapedAsClient }
   const turns = turnStoreOf(tape.turns)
-  for (const text of [...unmatchedFaults(faults, turns), ...unmatchedPaths(turns, words['ignore'])])
+  for (const text of [
+    ...unmatchedFaults(faults, turns),
+    ...unmatchedPaths(turns, words['ignore']),
+    ...addedParams(turns, words['rules'] === undefined ? [] : options.rules),
+  ])
     process.stderr.write(`reelay: warning: ${escapeControlChars(text)}\n`)
+  if (flags.explain !== undefined) requireExchange(turns, flags.explain)
   const baseline =
     flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline), 'server')
   const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
   if (flags.dryRun) return printDryRun(tape, { ...options, correlate }, flags)
   const isStepped = options.timing?.kind === 'stepped'
   if (isStepped) requireInteractive(flags)
-  if (flags.record !== undefined) requireNewTape(resolveTape(flags.record))
+  if (flags.record !== undefined) requireNewFile(resolveTape(flags.record))
   const given = readSecretValues(flags)
   const stderr = new FoldedStderr(flags.verbose === true)
   const { target, closeTape } = recordTarget(
@@ -193,17 +226,20 @@ async function replayTape(
   }
   stderr.close()
   await reports.write(redactReport(report, screen))
-  if (flags.explain !== undefined && report.explained === undefined)
-    throw usageError(
-      `--explain: the tape has no exchange #${flags.explain}`,
-      'reelay inspect shows the numbers of the exchanges',
-    )
   if (learnCommand !== undefined && noise === undefined && report.noise.length > 0)
     process.stderr.write(
       `reelay verify: noise was learned from the server under test; to learn it from a known-good server: ${learnCommand}\n`,
     )
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : exitCodeOf(report, flags)
+}
+
+function requireExchange(turns: TurnStore, exchange: number): void {
+  for (let place = 0; place < turns.size; place++) if (turns.exchangeOf(place) === exchange) return
+  throw usageError(
+    `--explain: the tape has no exchange #${exchange}`,
+    'reelay inspect shows the numbers of the exchanges',
+  )
 }
 
 function showRunProgress(count: number, of: number, run: number): void {

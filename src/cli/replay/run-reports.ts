@@ -2,7 +2,7 @@ import { usageError } from '../options/option.ts'
 import type { ReplayFlags } from '../options/replay-options.ts'
 import { joinedChunks, print, printChunks } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { previewMessages, type ScheduledMessage } from '../../replay/preview.ts'
@@ -101,7 +101,7 @@ async function writeReport(path: string, chunks: Iterable<string>): Promise<void
   try {
     await writeOwnFile(path, joinedChunks(chunks))
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {
       hint: 'check the folder; the report on stdout is complete',
       cause,

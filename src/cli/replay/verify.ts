@@ -5,6 +5,7 @@ import { formatOptions, type GivenOptions } from '../options/option.ts'
 import { SHARED_WITH_LEARN, VERIFY_OPTIONS, readReplayFlags } from '../options/replay-options.ts'
 import { reportError } from '../output/print.ts'
 import { abortOnSignals } from '../signals.ts'
+import { ReelayError } from '../../errors.ts'
 import { quoteShellWord } from '../../text.ts'
 import { COMMON_OPTIONS, REPLAY_ARGUMENTS, runReplay, type ReplayRun } from './replay.ts'
 
@@ -33,6 +34,7 @@ function learnCommandFor(tape: string, command: readonly string[], given: GivenO
 
 /** Runs until it is interrupted. The options are read again for each run, because the config may have changed. */
 async function verifyOnEveryChange(command: readonly string[], read: () => ReplayRun): Promise<void> {
+  rejectWrongOptions(read)
   const folders = watchedFolders(command)
   const stop = abortOnSignals()
   while (!stop.aborted) {
@@ -49,6 +51,15 @@ async function verifyOnEveryChange(command: readonly string[], read: () => Repla
     await change
   }
   process.exitCode = 130
+}
+
+/** Wrong options cannot be mended by a change of a file. A wrong config can. */
+function rejectWrongOptions(read: () => ReplayRun): void {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof ReelayError && error.code === 'USAGE') throw error
+  }
 }
 
 const SETTLE_MS = 200

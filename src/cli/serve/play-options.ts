@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
 import { readMatchSettings, type MatchSettings } from '../../match/options.ts'
 import { presetFaults } from '../../faults/presets.ts'
 import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
@@ -53,7 +53,7 @@ async function readOverridesFile(path: string): Promise<readonly Override[]> {
 /** Reads a file of faults or overrides. */
 export async function readRuleFile(path: string): ReturnType<typeof parseRuleFile> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     throw new ReelayError('SETTINGS_INVALID', `${path} cannot be read: ${why}`, {
       hint: 'give the path of a YAML or JSON file; for faults also a preset, which reelay faults lists',
       cause,

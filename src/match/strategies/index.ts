@@ -1,3 +1,4 @@
+import { suggestName } from '../../text.ts'
 import { ReelayError } from '../../errors.ts'
 import { exact } from './exact.ts'
 import { methodAndParams } from './method-and-params.ts'
@@ -14,8 +15,12 @@ export function findStrategy(name: string): Strategy {
   const spelled = name.toLowerCase().replaceAll('_', '-')
   const found = STRATEGIES.find((strategy) => strategy.name === spelled || strategy.alias === spelled)
   if (found !== undefined) return found
-  const known = STRATEGIES.map((strategy) => strategy.name).join(', ')
-  throw new ReelayError('USAGE', `unknown matching strategy ${JSON.stringify(name)}`, {
-    hint: `the strategies are: ${known}`,
-  })
+  const known = STRATEGIES.map((strategy) => strategy.name)
+  throw new ReelayError(
+    'USAGE',
+    `unknown matching strategy ${JSON.stringify(name)}${suggestName(spelled, known)}`,
+    {
+      hint: `the strategies are: ${known.join(', ')}`,
+    },
+  )
 }

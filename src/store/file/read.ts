@@ -1,7 +1,19 @@
 import { channel, type Channel } from 'node:diagnostics_channel'
-import { closeSync, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { errorMessage, systemErrorCode, ReelayError } from '../../errors.ts'
 import { type Line, lineBytes, LineSplitter, HARD_MAX_LINE_BYTES, decodeUtf8 } from '../../protocol/lines.ts'
+import { similarName } from '../../text.ts'
+import { TAPE_EXTENSION, tapeFolder } from '../home.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
 import { isSeenBy, type Frame, type LinkSide, type MessageFrame } from '../../tape/frame.ts'
@@ -248,14 +260,38 @@ function statOf(path: string): Stats {
   }
 }
 
-const EMPTY_HINT =
-  'a recorder that is killed at its start can leave an empty file; otherwise the file was emptied or created by another program'
+const EMPTY_HINT = 'record the session again; a recorder that is killed at its start leaves an empty file'
+
+/** Names the tape that was probably meant: one with a similar name, or a file of that name in the working directory. */
+export function missingTapeHint(path: string): string {
+  const isNamed = dirname(path) === tapeFolder()
+  const [local] = isNamed
+    ? [basename(path), basename(path, TAPE_EXTENSION)].filter((file) => existsSync(file))
+    : []
+  if (local !== undefined && statSync(local).isFile())
+    return `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
+  const names = tapesIn(dirname(path)).map((file) => (isNamed ? file.slice(0, -TAPE_EXTENSION.length) : file))
+  const similar = similarName(isNamed ? basename(path, TAPE_EXTENSION) : basename(path), names)
+  const guess =
+    similar === undefined ? '' : `did you mean ${isNamed ? similar : join(dirname(path), similar)}? `
+  return isNamed
+    ? `${guess}\`reelay list\` shows your tapes; refer to a tape elsewhere by its path`
+    : `${guess}Check the path; \`reelay list\` shows the tapes that have a name`
+}
+
+function tapesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((file) => file.endsWith(TAPE_EXTENSION))
+  } catch {
+    return []
+  }
+}
 
 function unreadableTape(path: string, error: unknown): ReelayError {
   const code = systemErrorCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ReelayError('TAPE_NOT_FOUND', `there is no tape at ${path}`, {
-      hint: '`reelay list` shows the tapes that have a name; refer to any other tape by its path',
+      hint: missingTapeHint(path),
       cause: error,
     })
   }

@@ -17,7 +17,7 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
 
 /**
@@ -53,8 +53,25 @@ export function reopenTape(
   }
 }
 
+/** Refuses to write to a tape that exists, by a command without `--overwrite`. */
+export function requireNewFile(path: string): void {
+  rejectFolder(path)
+  if (existsSync(path))
+    throw new ReelayError('USAGE', `${path} exists`, {
+      hint: 'choose another file, or remove that one first',
+    })
+}
+
+function rejectFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory())
+    throw new ReelayError('USAGE', `${path} is a folder`, {
+      hint: `give the path of a file in it, such as ${join(path, 'my.tape.jsonl')}`,
+    })
+}
+
 /** Refuses to record to a tape that exists. With `overwrite` it may exist, but it has to be a tape. */
 export function requireNewTape(path: string, overwrite = false): void {
+  rejectFolder(path)
   if (!isFile(path) || (!overwrite && isProbe(path))) return
   if (!overwrite)
     throw new ReelayError('USAGE', `the tape ${path} exists`, {
