@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { errorMessage, ReelayError, type ErrorCode } from '../errors.ts'
+import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { writeOwnFile } from './file/replace-file.ts'
 
