@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { errorMessage, systemErrorCode, ReelayError, type ErrorCode } from '../errors.ts'
+import { errorMessage, ReelayError, type ErrorCode } from '../errors.ts'
 import { isObject } from '../json/parse.ts'
 import { writeOwnFile } from './file/replace-file.ts'
 
@@ -129,9 +129,9 @@ async function parseBindings(file: CompanionText): Promise<CompanionFile | undef
 function invalidFile(code: ErrorCode, path: string, cause: unknown): ReelayError {
   const [why = ''] = errorMessage(cause).split(/:?\n/, 1)
   const hint =
-    systemErrorCode(cause) === undefined && typeof cause !== 'string'
-      ? FILE_HINT
-      : 'check the path and the permissions'
+    typeof cause === 'string' || (cause instanceof Error && 'syscall' in cause)
+      ? 'check the path and the permissions'
+      : FILE_HINT
   return new ReelayError(code, `${path} cannot be read: ${why}`, { hint, cause })
 }
 

@@ -18,7 +18,7 @@ test.runIf(process.platform === 'linux')(
     named.child.kill('SIGTERM')
     await named.exited
     expect(named.stderr()).toContain(
-      "TAPE_UNWRITABLE not recording: ENOENT: no such file or directory, mkdir '/proc/x'",
+      'TAPE_UNWRITABLE not recording: the folder /proc/x cannot be created: no such file or directory',
     )
 
     const recorded = record(SERVER, { env })

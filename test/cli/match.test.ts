@@ -98,7 +98,9 @@ test('rules may stand in JSON too, and the project config says what holds for al
 test('a rule that no recorded request has a place for is kept, with a warning', () => {
   const tape = tapeFile(...call(1, 'search', { items: [{ id: 1 }] }, ''))
   const add = (path: string): string => reelay(['match', 'add', tape, path, '--as', 'any']).stderr
-  expect(add('params.arguments.item[*].id')).toContain('warning: no recorded request of')
+  expect(add('params.arguments.item[*].id')).toContain(
+    'no recorded request has a value there; did you mean params.arguments.items',
+  )
   expect(add('params.arguments.items[*].id')).not.toContain('warning')
 })
 

@@ -203,8 +203,11 @@ test('a tape of a run has the session of the recorded client, however often it i
 })
 
 test.each([
-  [['replay', recorded], /there is no server to replay the tape against/],
-  [['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'], /both a command and --url/],
+  [['replay', recorded], /no live server is given/],
+  [
+    ['replay', recorded, '--url', 'http://127.0.0.1:1/mcp', '--', 'x'],
+    /a URL and a server command are both given/,
+  ],
   [['replay', recorded, '--url', 'ftp://x'], /"ftp:\/\/x" is neither http: nor https:/],
   [
     ['replay', recorded, '--pace', 'quick', '--', 'x'],
@@ -406,7 +409,9 @@ test('one exchange is selected by its number, and names that match nothing are r
   expect(one.out).toMatch(/#3 +tools\/call all/)
   expect(one.out).toContain('note: --allow ad matches no tool; did you mean add?\n')
   const none = await reelay('verify', tape, '--exclude', 'tools/cal', ...notesServer())
-  expect(none.out).toContain('note: tools/cal of --exclude matches no message of the tape\n')
+  expect(none.out).toContain(
+    'note: tools/cal of --exclude matches no message of the tape; did you mean tools/call?\n',
+  )
 })
 
 test.each([
@@ -460,7 +465,9 @@ test('faults and ignored paths that match nothing are reported, with the name th
   ])
   expect(warningsIn(served.err)).toEqual([
     ...shared,
-    `--rule "tools/call params.arguments.day relative-date": ${nowhere}`,
+    expect.stringContaining(
+      `--rule "tools/call params.arguments.day relative-date": ${nowhere}; there are params.`,
+    ),
     `--ignore params.arguments.itm: ${nowhere}; did you mean params.arguments.item?`,
   ])
 })

@@ -152,7 +152,10 @@ test('a server that no config holds is refused with the names that exist', () =>
   desk.write(CURSOR, TWO)
   const attempt = (): unknown => desk.wrap(['linaer'])
   expect(attempt).toThrow(
-    expect.objectContaining({ code: 'SERVER_NOT_FOUND', hint: 'available: linear, files' }),
+    expect.objectContaining({
+      code: 'SERVER_NOT_FOUND',
+      hint: 'the servers are: linear, files; did you mean linear?',
+    }),
   )
 })
 
