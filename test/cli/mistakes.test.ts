@@ -14,14 +14,15 @@ const CASES = TRANSCRIPT.split(/^\$ /m)
   .slice(1)
   .map((part) => /^(.*)\n([^]*)\[(\d+)\]\n*$/.exec(part)?.slice(1) ?? [part])
 
+const MAIN = resolve('dist/cli/main.js')
 const folder = realpathSync(sharedFolder())
 
 beforeAll(() => {
   mkdirSync(join(folder, 'bin'))
-  symlinkSync(resolve('dist/cli/main.js'), join(folder, 'bin', 'reelay'))
+  symlinkSync(MAIN, join(folder, 'bin', 'reelay'))
   write('server.cjs', SERVER)
   for (const tape of [['hello'], ['world'], ['-o', 'copy.tape.jsonl']])
-    spawnSync('reelay', ['record', '-q', ...tape, '--', 'node', 'server.cjs'], {
+    spawnSync(process.execPath, [MAIN, 'record', '-q', ...tape, '--', 'node', 'server.cjs'], {
       cwd: folder,
       env: environment(),
       input: SESSION,
