@@ -220,17 +220,21 @@ class UndecidedExchange<Server> implements ExchangeWatcher {
 
   readonly answered = (status: number, headers: RawHeaders): BodyWatcher => {
     if (this.#decided === undefined && !isEventStream(headers)) this.#decide(false)
-    if (this.#decided !== undefined) return this.#decided.answered(status, headers)
-    let body = IGNORED.request
+    let body = IGNORED_BODY
     this.#tell((watcher) => void (body = watcher.answered(status, headers)))
+    if (this.#line.method !== 'GET' || this.#decided === IGNORED) return body
+    let isFirst = true
     const reader = new SseReader({
       maxBytes: MAX_UNDECIDED_BYTES,
-      onEvent: ({ event, data }) => this.#firstEvent(event, data?.parts ?? []),
+      onEvent: ({ event, data }) => {
+        if (isFirst) this.#firstEvent(event, data?.parts ?? [])
+        isFirst = false
+      },
       onComment: () => {},
     })
     return {
       chunk: (bytes) => {
-        if (this.#decided === undefined) reader.push(Uint8Array.from(bytes))
+        if (isFirst) reader.push(Uint8Array.from(bytes))
         this.#chunk(bytes, () => body)
       },
       end: () => this.#tell(() => body.end()),
@@ -244,12 +248,11 @@ class UndecidedExchange<Server> implements ExchangeWatcher {
 
   /** The first event of an HTTP+SSE stream names the URL for messages. */
   #firstEvent(event: string | undefined, data: readonly Uint8Array[]): void {
-    if (this.#decided !== undefined) return
     const path = Buffer.concat(data).toString()
     const base = urlOf(this.#line)
     const isMcp = event === 'endpoint' && URL.canParse(path, base.href)
     if (isMcp) this.#servers.addMessageUrl(new URL(path, base), this.#servers.get(base))
-    this.#decide(isMcp)
+    if (this.#decided === undefined) this.#decide(isMcp)
   }
 
   #decide(isMcp: boolean): void {

@@ -27,11 +27,11 @@ function otherProgram(): string {
   return path
 }
 
-test.each(['http', 'sse'])(
+test.each(['http', 'sse', 'http then sse'])(
   'the servers of a program in another language are recorded over %s, and replayed while they are down',
   async (kind) => {
     const home = temporaryFolder()
-    const { url, close } = await mcpServer()
+    const { url, close } = await mcpServer('http', kind === 'http' ? '/mcp' : '/sse')
     const program = [otherProgram(), CLIENT, kind, url, 'one', 'two']
     const live = await run(home, ['--record', 'demo', '--', ...program])
     expect(live).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\["one \S+","two \S+"\]\n$/) })
@@ -140,7 +140,10 @@ interface LocalServer {
 }
 
 /** An MCP server for both transports over HTTP. Each answer is unique, so that a played one cannot be mistaken for a live one. */
-async function mcpServer(protocol: 'http' | 'https' = 'http'): Promise<LocalServer> {
+async function mcpServer(
+  protocol: 'http' | 'https' = 'http',
+  path: '/mcp' | '/sse' = '/mcp',
+): Promise<LocalServer> {
   let stream: ServerResponse | undefined
   let requests = 0
   const listener: RequestListener = (req, res) => {
@@ -150,6 +153,7 @@ async function mcpServer(protocol: 'http' | 'https' = 'http'): Promise<LocalServ
       stream = res.writeHead(200, { 'content-type': 'text/event-stream' })
       return void stream.write('event: endpoint\ndata: /messages?session=1\n\n')
     }
+    if (req.url === '/sse') return void res.writeHead(404).end()
     let body = ''
     req.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
     req.on('end', () => {
@@ -173,7 +177,7 @@ async function mcpServer(protocol: 'http' | 'https' = 'http'): Promise<LocalServ
     server.close()
   }
   onTestFinished(close)
-  return { url: `${protocol}://localhost:${port}/mcp`, close, requests: () => requests, authority }
+  return { url: `${protocol}://localhost:${port}${path}`, close, requests: () => requests, authority }
 }
 
 interface AnyRequest {
