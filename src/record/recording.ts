@@ -134,7 +134,10 @@ export class Recording {
     const conn = (this.#connections.get(server) ?? 0) + 1
     this.#connections.set(server, conn)
     if (this.#log === undefined && this.#rules !== undefined)
-      this.#redactor = createRedactor(this.#rules, { values: this.#values }).redactor
+      this.#redactor = createRedactor(this.#rules, {
+        values: this.#values,
+        keepsValues: this.#vault !== undefined,
+      }).redactor
     if (env !== undefined) this.#redactor?.learnEnv(env)
     for (const [name, value] of Object.entries(headers)) this.#redactor?.learnHeader(name, value)
     this.#log ??= new TapeLog({

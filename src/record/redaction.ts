@@ -40,7 +40,8 @@ export function openRedaction(
   const rules = redactionRulesFor(redact)
   const vault = openVault(redact, tape, env)
   if (rules === undefined) return { redactor: undefined, vault, trouble: undefined }
-  return { ...createRedactor(rules, { env, values: knownSecretValues(redact) }), vault }
+  const keepsValues = vault !== undefined
+  return { ...createRedactor(rules, { env, values: knownSecretValues(redact), keepsValues }), vault }
 }
 
 /** Returns the rules of the option and of the config in the working directory; undefined if nothing is redacted. */
@@ -53,14 +54,16 @@ export function redactionRulesFor(redact: RedactOption | undefined): RedactionRu
 interface KnownSecrets {
   readonly env?: NodeJS.ProcessEnv | undefined
   readonly values?: readonly string[]
+  /** True if all values are needed later, for a vault. */
+  readonly keepsValues: boolean
 }
 
 export function createRedactor(
   rules: RedactionRuleSet,
-  { env = process.env, values = [] }: KnownSecrets = {},
+  { env = process.env, values = [], keepsValues }: KnownSecrets,
 ): { readonly redactor: Redactor; readonly trouble: string | undefined } {
   const { key, trouble } = keyForRecording()
-  const redactor = new Redactor({ key, rules, maxWork: MAX_WORK_PER_MESSAGE })
+  const redactor = new Redactor({ key, rules, maxWork: MAX_WORK_PER_MESSAGE, keepsValues })
   redactor.learnEnv(env)
   for (const value of values) redactor.learn(value)
   return { redactor, trouble }

@@ -25,3 +25,34 @@ test('a value of any length can be known', () => {
   known.add(value)
   expect(known.find(`a ${value} b`)).toEqual([{ start: 2, end: 1_000_002 }])
 })
+
+test('values of which only fingerprints are kept are found as well', () => {
+  const longWord = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '😀'), minLength: 8, maxLength: 12 })
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(longWord, { minLength: 1, maxLength: 30 }),
+      fc.array(longWord),
+      fc.integer(),
+      (values, pieces, seed) => {
+        const known = new KnownValues({ maxKept: 2, seed })
+        for (const value of values) known.add(value)
+        const text = [...pieces, ...values].join('')
+        const found = known.find(text).map(({ start, end }) => text.slice(start, end))
+        expect(values).toEqual(expect.arrayContaining(found))
+        const kept = known.kept
+        expect(found).toEqual(expect.arrayContaining(values.filter((value) => !kept.includes(value))))
+        expect(values.every((value) => known.has(value))).toBe(true)
+        expect(known.has(`${values.join('')}!`)).toBe(false)
+      },
+    ),
+  )
+})
+
+test('hundreds of thousands of values are found, and the last ones of even more', () => {
+  const known = new KnownValues({ maxKept: 10, seed: 7 })
+  const value = (n: number): string => `value-${n * 7919}-${n}`
+  for (let n = 0; n < 300_000; n++) known.add(value(n))
+  for (let n = 0; n < 300_000; n += 997) expect(known.find(`a ${value(n)}b`)).toHaveLength(1)
+  for (let n = 300_000; n < 800_000; n++) known.add(value(n))
+  for (let n = 550_000; n < 800_000; n += 997) expect(known.has(value(n))).toBe(true)
+})

@@ -1,31 +1,60 @@
+import { ValueFingerprints, WINDOW_LENGTH } from './prefilter/fingerprints.ts'
 import type { WorkLimit } from './work-limit.ts'
+
+interface KnownValuesOptions {
+  /** How many values are kept as they are. Of later ones, a fingerprint is kept. Default: all are kept. */
+  readonly maxKept?: number
+  /** For the fingerprints. */
+  readonly seed?: number
+}
 
 /** Values that are replaced wherever they occur. They are kept in a tree, in which values with the same beginning share a branch. */
 export class KnownValues {
+  readonly #maxKept: number
+  readonly #seed: number
   readonly #values = new Set<string>()
   readonly #roots = new Map<number, ValueNode>()
   /** For each pair of characters, by hash: whether a value begins with it. */
   readonly #beginnings = new Uint8Array(1 << HASH_BITS)
+  #fingerprints: ValueFingerprints | undefined
+  #added = 0
+  #keptCharacters = 0
 
-  get size(): number {
-    return this.#values.size
+  constructor({ maxKept = Infinity, seed = 0 }: KnownValuesOptions = {}) {
+    this.#maxKept = maxKept
+    this.#seed = seed
   }
 
-  get all(): readonly string[] {
+  /** Number of values that were added. */
+  get size(): number {
+    return this.#added
+  }
+
+  /** The values that are kept as they are. */
+  get kept(): readonly string[] {
     return [...this.#values]
   }
 
   has(value: string): boolean {
-    return this.#values.has(value)
+    if (this.#values.has(value)) return true
+    return value.length >= WINDOW_LENGTH && this.#fingerprints?.has(value) === true
   }
 
-  /** Returns true if the value is new. The value has at least two characters. */
-  add(value: string): boolean {
-    if (this.#values.has(value)) return false
-    this.#beginnings[pairHash(value, 0)] = 1
-    this.#values.add(value)
-    insertValue(this.#roots, value)
-    return true
+  /** Returns true if the next value is kept as it is. */
+  keeps(value: string): boolean {
+    if (value.length < WINDOW_LENGTH || this.#maxKept === Infinity) return true
+    return this.#values.size < this.#maxKept && this.#keptCharacters + value.length <= MAX_KEPT_CHARACTERS
+  }
+
+  /** The value is new, and has at least two characters. */
+  add(value: string): void {
+    if (this.keeps(value)) {
+      this.#beginnings[pairHash(value, 0)] = 1
+      this.#values.add(value)
+      this.#keptCharacters += value.length
+      insertValue(this.#roots, value)
+    } else (this.#fingerprints ??= new ValueFingerprints(this.#seed)).add(value)
+    this.#added++
   }
 
   /** Builds the tree again, after a search that may have been interrupted while it changed the tree. */
@@ -34,9 +63,11 @@ export class KnownValues {
     for (const value of this.#values) insertValue(this.#roots, value)
   }
 
-  /** Finds the values in a text, from left to right. Where several begin, the longest one counts. */
+  /** Finds the values in a text. Where several that are kept begin, the longest one counts. */
   find(text: string, work?: WorkLimit): readonly { readonly start: number; readonly end: number }[] {
-    const found: { readonly start: number; readonly end: number }[] = []
+    const found: { readonly start: number; readonly end: number }[] = [
+      ...(this.#fingerprints?.find(text, work) ?? []),
+    ]
     if (this.#values.size === 0) return found
     for (let at = 0; at + 1 < text.length;) {
       const length =
@@ -55,6 +86,16 @@ interface ValueNode {
   branches: Map<number, ValueNode> | undefined
 }
 
+/**
+ * Copies a part of a text. A part that is kept as it is keeps the memory of the whole text: one secret of a message of a megabyte
+ * needs a megabyte.
+ */
+export function ownCopy(part: string): string {
+  return JSON.parse(JSON.stringify(part)) as string
+}
+
+/** Limits the memory for long values, if not all values are kept. */
+export const MAX_KEPT_CHARACTERS = 4_000_000
 const HASH_BITS = 16
 const MIN_COUNTED_LABEL = 64
 /** Comparing is that much faster than searching with rules. */

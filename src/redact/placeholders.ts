@@ -1,3 +1,5 @@
+import { MAX_KEPT_CHARACTERS, ownCopy } from './known-values.ts'
+import { ValueFingerprints, WINDOW_LENGTH } from './prefilter/fingerprints.ts'
 import { tokenPrefixes } from './rules/index.ts'
 import { looksRandom } from './value-checks.ts'
 import { withoutPadding } from './views.ts'
@@ -5,17 +7,26 @@ import { withoutPadding } from './views.ts'
 /** Replaces a value with a placeholder of the same shape. It is always the same one, and cannot be traced back without the key. */
 export class Placeholders {
   readonly #tokens: TokenGenerator
+  readonly #maxKept: number
   readonly #byValue = new Map<string, string>()
+  /** Counts the values, if not all of them are kept. */
+  readonly #counted: ValueFingerprints | undefined
+  #count = 0
+  #characters = 0
 
-  constructor({ hmac }: RedactionKey) {
+  /** `maxKept` limits how many values are kept. The placeholders of others are made again when they are needed. */
+  constructor({ hmac }: RedactionKey, { maxKept = Infinity }: { readonly maxKept?: number } = {}) {
     this.#tokens = new TokenGenerator(hmac)
+    this.#maxKept = maxKept
+    if (maxKept !== Infinity) this.#counted = new ValueFingerprints(0)
   }
 
   /** Number of replaced values. */
   get count(): number {
-    return this.#byValue.size
+    return this.#count
   }
 
+  /** The replaced values that are kept. */
   get values(): readonly string[] {
     return [...this.#byValue.keys()]
   }
@@ -23,9 +34,28 @@ export class Placeholders {
   forValue(value: string): string {
     const known = this.#byValue.get(value)
     if (known !== undefined) return known
-    const made = shapeOf(value).placeholderFor(value, this.#tokens)
-    this.#byValue.set(value, made)
+    const made = ownCopy(shapeOf(value).placeholderFor(value, this.#tokens))
+    this.#countValue(value)
+    this.#keep(ownCopy(value), made)
     return made
+  }
+
+  #countValue(value: string): void {
+    const counted = value.padEnd(WINDOW_LENGTH, '\0')
+    if (this.#counted?.has(counted) === true) return
+    this.#counted?.add(counted)
+    this.#count++
+  }
+
+  #keep(value: string, placeholder: string): void {
+    this.#byValue.set(value, placeholder)
+    this.#characters += value.length + placeholder.length
+    if (this.#maxKept === Infinity) return
+    for (const [oldest, old] of this.#byValue) {
+      if (this.#byValue.size <= this.#maxKept && this.#characters <= MAX_KEPT_CHARACTERS) return
+      this.#byValue.delete(oldest)
+      this.#characters -= oldest.length + old.length
+    }
   }
 
   /** Returns true for a placeholder of this key. A short number has no room for a signature, so the caller decides about those. */

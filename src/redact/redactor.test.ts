@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { RedactionKey } from './placeholders.ts'
 import { Redactor, type RedactorOptions } from './redactor.ts'
@@ -289,4 +291,34 @@ test('secrets that overlap many times over are replaced once, not again for each
   const long = header.repeat(400)
   expect(redactor.text(JSON.stringify({ text: long }))).not.toContain('ghi0123456789')
   expect(hashed).toBeLessThan(50 * long.length)
+})
+
+describe.each([true, false])('after thousands of secrets (all are kept: %s)', (keepsValues) => {
+  const secret = (n: number): string => createHmac('sha256', 'secrets').update(`${n}`).digest('hex')
+
+  test('each of them is still replaced where nothing else shows it, in any encoding', () => {
+    const redactor = redactorWith({ keepsValues })
+    for (let n = 0; n < 7000; n++) redactor.text(argumentsOf({ password: secret(n) }))
+    for (let n = 0; n < 7000; n += 100) {
+      const shown = [secret(n), encodeURIComponent(`"${secret(n)}"`), btoa(`it is ${secret(n)}!`)]
+      const redacted = redactor.text(argumentsOf({ text: shown.join(' ') }))
+      for (const text of shown) expect(redacted).not.toContain(text)
+      expect(redacted).toContain(redactor.secret(secret(n)))
+    }
+    expect(redactor.replacedCount).toBe(7000)
+  })
+})
+
+test('a secret does not keep the memory of the message that it was in', () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const redactor = redactorWith({ keepsValues: false })
+  const used = (messages: number): number => {
+    for (let n = 0; n < messages; n++)
+      redactor.text(argumentsOf({ password: `Hunter2xyz-${n}-${messages}`, text: 'a'.repeat(100_000) }))
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = used(10)
+  expect(used(100) - before).toBeLessThan(5_000_000)
 })

@@ -20,6 +20,11 @@ export interface RedactorOptions {
    * and a pattern of the project that takes too long is an error.
    */
   readonly maxWork?: number
+  /**
+   * False for a redactor that runs for a long time: it keeps few values as they are, so `knownSecrets` and `replacedValues` do not
+   * have all of them. Default: true.
+   */
+  readonly keepsValues?: boolean
 }
 
 /** A message without its secrets, or the reason why nothing of it may be kept. */
@@ -40,12 +45,18 @@ export class Redactor {
   readonly #guard: PatternGuard
   #withheldCount = 0
 
-  constructor({ key, rules = redactionRuleSet(), source = 'fresh', maxWork }: RedactorOptions) {
+  constructor({
+    key,
+    rules = redactionRuleSet(),
+    source = 'fresh',
+    maxWork,
+    keepsValues = true,
+  }: RedactorOptions) {
     this.identity = { rules: rules.name, key: key.name }
     this.#work = new WorkLimit(maxWork ?? Infinity)
     this.#isLimited = maxWork !== undefined
     this.#guard = rules.guard ?? ((search) => search())
-    this.#secrets = new SecretValues(key, rules, source)
+    this.#secrets = new SecretValues(key, { rules, source, keepsValues })
     this.#scanner = new SecretScanner(this.#secrets, this.#work)
   }
 
@@ -61,7 +72,12 @@ export class Redactor {
 
   /** The values that were learned. Values that only match a rule are not among them. */
   get knownSecrets(): readonly string[] {
-    return this.#secrets.known.all
+    return this.#secrets.known.kept
+  }
+
+  /** Number of values that were learned. */
+  get knownCount(): number {
+    return this.#secrets.known.size
   }
 
   get replacedValues(): readonly string[] {

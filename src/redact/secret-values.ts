@@ -1,4 +1,4 @@
-import { KnownValues } from './known-values.ts'
+import { KnownValues, ownCopy } from './known-values.ts'
 import { type RedactionKey, Placeholders } from './placeholders.ts'
 import { DEFAULT_IMAGE } from './prefilter/default-image.ts'
 import { EXACT, NAME, PATTERN_KINDS, patternKindOf } from './prefilter/pattern-kinds.ts'
@@ -16,18 +16,26 @@ import { base64Forms } from './views.ts'
  */
 export type RedactionSource = 'fresh' | 'live' | 'again'
 
+interface SecretValuesOptions {
+  readonly rules: RedactionRuleSet
+  readonly source: RedactionSource
+  /** True if all values are kept as they are. Otherwise most are kept as fingerprints, which takes little memory. */
+  readonly keepsValues: boolean
+}
+
 /** The values that are known to be secret, and their placeholders. */
 export class SecretValues {
   readonly rules: RedactionRuleSet
-  readonly known: KnownValues = new KnownValues()
+  readonly known: KnownValues
   readonly #prefilter = new SecretPrefilter(new PrefilterTables(DEFAULT_IMAGE, PATTERN_KINDS))
   readonly #placeholders: Placeholders
   readonly #source: RedactionSource
   #ruleTable: RuleTable | undefined
 
-  constructor(key: RedactionKey, rules: RedactionRuleSet, source: RedactionSource) {
+  constructor(key: RedactionKey, { rules, source, keepsValues }: SecretValuesOptions) {
     this.rules = rules
-    this.#placeholders = new Placeholders(key)
+    this.known = new KnownValues(keepsValues ? {} : { maxKept: MAX_KEPT_VALUES, seed: seedFrom(key) })
+    this.#placeholders = new Placeholders(key, keepsValues ? {} : { maxKept: MAX_KEPT_VALUES })
     this.#source = source
     for (const [index, rule] of rules.added.entries()) this.#addRule(rule, FIRST_ADDED_RULE + index)
     for (const field of rules.fields) for (const text of nameSpellings(field)) this.#addKeyword(text, NAME)
@@ -89,10 +97,14 @@ export class SecretValues {
 
   /** Replaces this value everywhere from now on. */
   addKnown(value: string): void {
-    if (this.known.has(value) || this.known.size >= MAX_KNOWN_VALUES || this.isExempt(value)) return
-    for (const text of encodedForms(value.slice(0, MAX_ENCODED_LENGTH)))
-      this.#prefilter.add(toByteString(text), EXACT)
-    this.known.add(value) // last, because a search can be interrupted, and a value must not be known but not found
+    if (this.known.has(value) || this.isExempt(value)) return
+    const own = ownCopy(value)
+    for (const text of encodedForms(own.slice(0, MAX_ENCODED_LENGTH))) {
+      const bytes = toByteString(text)
+      if (this.known.keeps(own) && this.known.size < MAX_PREFILTER_VALUES) this.#prefilter.add(bytes, EXACT)
+      else this.#prefilter.addToMany(bytes)
+    }
+    this.known.add(own) // last, because a search can be interrupted, and a value must not be known but not found
   }
 
   /** Adds a rule that is not on by default. The default rules are in the generated image. */
@@ -133,7 +145,14 @@ const FIRST_ADDED_RULE = 10_000
 const encoder = new TextEncoder()
 const scratch = new Uint8Array(64 * 1024)
 const UTF8_PER_UNIT = 3
-const MAX_KNOWN_VALUES = 5000
+const MAX_KEPT_VALUES = 1000
+/** The prefilter has room for the encodings of so many values. */
+const MAX_PREFILTER_VALUES = 5000
+
+/** A number that nobody knows who does not have the key. */
+function seedFrom({ hmac }: RedactionKey): number {
+  return new DataView(hmac('fingerprints').slice().buffer).getInt32(0)
+}
 
 /** The encodings of a value in JSON, URLs and base64. */
 export function encodedForms(value: string): readonly string[] {

@@ -1,7 +1,8 @@
 /** Returns true for long values with digits and high entropy. */
 export function looksRandom(value: string): boolean {
   if (/\s/.test(value)) return hasRandomWord(value)
-  if (value.length < 10 || !/\d/.test(value)) return false
+  if (!/\d/.test(value)) return looksScrambled(value)
+  if (value.length < 10) return false
   if (/^\d+$/.test(value)) return value.length >= 16
   return /[A-Za-z]/.test(value) && entropyOf(value) >= MIN_ENTROPY && !isOrdinaryValue(value)
 }
@@ -12,6 +13,14 @@ function hasRandomWord(value: string): boolean {
   return words.length <= 3 && words.some((word) => word.length >= MIN_RANDOM_WORD && looksRandom(word))
 }
 
+/** Long words without a digit whose case changes all the time. In `getUserProfile` it changes at the beginning of each word. */
+function looksScrambled(value: string): boolean {
+  if (value.length < MIN_SCRAMBLED_LENGTH || !/^[A-Za-z+/_-]+=*$/.test(value)) return false
+  const changes = value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g) ?? []
+  return changes.length * 5 > value.length * 2 && /[A-Z]{2}/.test(value)
+}
+
+const MIN_SCRAMBLED_LENGTH = 20
 const MAX_PHRASE_LENGTH = 2000
 const MIN_RANDOM_WORD = 16
 

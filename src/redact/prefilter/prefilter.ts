@@ -1,3 +1,5 @@
+import { WindowFilter } from './fingerprints.ts'
+
 /**
  * Decides quickly whether a text can contain a secret. Most texts contain none, and should cost next to nothing. At every second
  * byte a table says whether this byte and the next two can be part of a pattern. Three of any four bytes of a pattern are
@@ -9,6 +11,7 @@ export class SecretPrefilter {
   readonly #firstEntries: Uint16Array
   readonly #entries: readonly (PatternEntry | undefined)[]
   readonly #singleBytes: number[] = []
+  #windows: WindowFilter | undefined
   #acceptsAll = false
 
   constructor(from: PrefilterTables) {
@@ -27,6 +30,12 @@ export class SecretPrefilter {
   add(pattern: string, kind: PatternKind, rule = 0): void {
     if (pattern.length === 1) this.#singleBytes.push(pattern.charCodeAt(0))
     else if (pattern.length < LEAST_BYTES || !this.#tables.add(pattern, kind, rule)) this.acceptAll()
+  }
+
+  /** Adds one of very many patterns. They take no memory, but more of the other texts pass. */
+  addToMany(pattern: string): void {
+    this.#windows ??= new WindowFilter()
+    this.#windows.add(pattern)
   }
 
   /** The numbers of the rules that have a pattern in the bytes. */
@@ -67,7 +76,7 @@ export class SecretPrefilter {
   }
 
   #mayMatchAsWritten(bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#scan(bytes, start, end)) return true
+    if (this.#scan(bytes, start, end) || this.#windows?.mayMatch(bytes, start, end) === true) return true
     return (
       this.#singleBytes.length > 0 &&
       this.#singleBytes.some((byte) => bytes.subarray(start, end).includes(byte))

@@ -48,7 +48,12 @@ export function createClientRedaction(
   const email = config.email === true || redaction.rules.includes('email')
   // Without the key nothing can match, but reports must not contain secrets either.
   const key = hasKey && ownKey !== undefined ? ownKey : ephemeralKey()
-  const redactor = new Redactor({ key, rules: redactionRuleSet({ ...config, email }), source: 'live' })
+  const redactor = new Redactor({
+    key,
+    rules: redactionRuleSet({ ...config, email }),
+    source: 'live',
+    keepsValues: false,
+  })
   redactor.learnEnv(process.env)
   for (const [name, value] of Object.entries(headers)) redactor.learnHeader(name, value)
   for (const value of values) redactor.learn(value)
@@ -80,9 +85,9 @@ class ClientPlaceholders {
   learn(params: unknown, isOnTape: (placeholder: string) => boolean): boolean {
     if (!this.#hasKey) return false
     const placeholders = new Placeholders(this.#key)
-    const before = this.#redactor.knownSecrets.length
+    const before = this.#redactor.knownCount
     for (const word of wordsIn(params)) if (isOnTape(placeholders.forValue(word))) this.#redactor.learn(word)
-    return this.#redactor.knownSecrets.length > before
+    return this.#redactor.knownCount > before
   }
 
   /** Returns the live words at the places of recorded placeholders, or none if anything else differs as well. */

@@ -19,7 +19,12 @@ export interface ReportRedactor {
 
 /** Creates a redactor with a key that is not stored, so its placeholders cannot be reproduced. */
 export function createThrowawayRedactor(allow: readonly RegExp[] = []): Redactor {
-  const redactor = new Redactor({ key: ephemeralKey(), source: 'live', rules: redactionRuleSet({ allow }) })
+  const redactor = new Redactor({
+    key: ephemeralKey(),
+    source: 'live',
+    rules: redactionRuleSet({ allow }),
+    keepsValues: false,
+  })
   redactor.learnEnv(process.env)
   return redactor
 }
