@@ -53,8 +53,8 @@ export class KnownValues {
       this.#values.add(value)
       this.#keptCharacters += value.length
       insertValue(this.#roots, value)
-    } else (this.#fingerprints ??= new ValueFingerprints(this.#seed)).add(value)
-    this.#added++
+      this.#added++
+    } else if ((this.#fingerprints ??= new ValueFingerprints(this.#seed)).add(value)) this.#added++
   }
 
   /** Builds the tree again, after a search that may have been interrupted while it changed the tree. */

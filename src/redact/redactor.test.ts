@@ -257,6 +257,19 @@ test('an answer of an authorization server keeps its endpoints and types', () =>
   )
 })
 
+test('a value keeps its encoding, whatever the encoding of the text around it is', () => {
+  const key = `${'aB3/'.repeat(21)}+9==`
+  const text = `AccountKey=${key}\nnext=%2Flogin%3FAccountKey%3D${encodeURIComponent(key)}\nx &amp; y`
+  const redactor = redactorWith()
+  const placeholder = redactor.secret(key)
+  const redacted = redactor.text(text)
+  expect(redacted).toBe(
+    `AccountKey=${placeholder}\nnext=%2Flogin%3FAccountKey%3D${encodeURIComponent(placeholder)}\nx &amp; y`,
+  )
+  const again = redactorWith({ source: 'again' })
+  expect(again.text(redacted)).toBe(redacted)
+})
+
 describe('a text that takes too much work', () => {
   const text = argumentsOf({ password: 'Hunter2xyz', text: 'password=Hunter3xyz '.repeat(1000) })
 

@@ -114,15 +114,17 @@ function decodeView(
     places.push({ plain: plain.length, raw: at })
   }
   if (at === 0) return undefined
-  const place = (offset: number, isEnd: boolean): number => sourceOffset(places, offset, isEnd)
+  const whole = plain + text.slice(at)
   return {
-    text: plain + text.slice(at),
+    text: whole,
     toSourceEdits: (edits) =>
-      edits.map((edit) => ({
-        start: place(edit.start, false),
-        end: place(edit.end, true),
-        text: encode(edit.text),
-      })),
+      edits.map((edit) => {
+        const start = sourceOffset(places, edit.start, false)
+        const end = sourceOffset(places, edit.end, true)
+        // Other parts of a text, such as a log, may be encoded while this one is not.
+        const isEncoded = text.slice(start, end) !== whole.slice(edit.start, edit.end)
+        return { start, end, text: isEncoded ? encode(edit.text) : edit.text }
+      }),
   }
 }
 

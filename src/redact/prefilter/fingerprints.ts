@@ -110,18 +110,21 @@ export class ValueFingerprints {
     return this.#young.has(value) || this.#old?.has(value) === true
   }
 
-  add(value: string): void {
-    if (this.#young.has(value)) return
+  /** Returns false if the value cannot be remembered, or is known already. */
+  add(value: string): boolean {
+    if (this.#young.has(value)) return false
     if (this.#young.count === GENERATION_SIZE) {
       this.#old = this.#young
       this.#young = new FingerprintTable(this.#seed)
     }
-    this.#young.add(value)
+    return this.#young.add(value)
   }
 
-  /** The places of the values in a text. They can overlap. */
-  find(text: string, work?: WorkLimit): readonly { readonly start: number; readonly end: number }[] {
-    return [...this.#young.find(text, work), ...(this.#old?.find(text, work) ?? [])]
+  /** The places of the values in a text. Places that overlap are joined. */
+  find(text: string, work?: WorkLimit): readonly TextRange[] {
+    if (text.length < WINDOW_LENGTH) return []
+    const hashes = new RangeHashes(text)
+    return joinOverlapping([this.#young, this.#old].flatMap((table) => table?.find(text, hashes, work) ?? []))
   }
 }
 
@@ -138,11 +141,11 @@ class FingerprintTable {
   }
 
   has(value: string): boolean {
-    for (const { start, end } of this.find(value)) if (start === 0 && end === value.length) return true
-    return false
+    const found = this.find(value, new RangeHashes(value))
+    return found.some(({ start, end }) => start === 0 && end === value.length)
   }
 
-  add(value: string): void {
+  add(value: string): boolean {
     if (this.count * 2 >= this.#columns.windows.length) this.#grow()
     const { windows, offsets, lengths, firstHashes, secondHashes } = this.#columns
     for (const { offset, hash } of windowsOf(value, this.#seed)) {
@@ -150,41 +153,36 @@ class FingerprintTable {
       if (slot === undefined) continue
       offsets[slot] = offset
       lengths[slot] = value.length
-      firstHashes[slot] = hashOfRange(value, 0, value.length, BASE)
-      secondHashes[slot] = hashOfRange(value, 0, value.length, SECOND_BASE)
+      ;[firstHashes[slot], secondHashes[slot]] = new RangeHashes(value).of(0, value.length)
       windows[slot] = hash // last, because a search can be interrupted
       this.count++
-      return
+      return true
     }
+    return false
   }
 
-  *find(text: string, work?: WorkLimit): Generator<{ readonly start: number; readonly end: number }> {
-    if (this.count === 0 || text.length < WINDOW_LENGTH) return
+  find(text: string, hashes: RangeHashes, work?: WorkLimit): readonly TextRange[] {
+    const found: TextRange[] = []
     const { windows, offsets, lengths } = this.#columns
     const mask = windows.length - 1
     let rolling = firstHash(text)
     for (let at = 0; ; at++) {
       const hash = mixed(rolling, this.#seed)
       for (let slot = hash & mask; windows[slot] !== 0; slot = (slot + 1) & mask) {
-        if (windows[slot] !== hash) continue
         const start = at - offsets[slot]!
         const end = start + lengths[slot]!
-        if (start < 0 || end > text.length) continue
-        work?.spend(lengths[slot]! / CHARACTERS_PER_WORK)
-        if (this.#confirms(slot, text, start)) yield { start, end }
+        if (windows[slot] !== hash || start < 0 || end > text.length) continue
+        work?.spend(1)
+        if (this.#confirms(slot, hashes.of(start, end))) found.push({ start, end })
       }
-      if (at + WINDOW_LENGTH >= text.length) return
+      if (at + WINDOW_LENGTH >= text.length) return found
       rolling = rolled(rolling, text.charCodeAt(at), text.charCodeAt(at + WINDOW_LENGTH))
     }
   }
 
-  #confirms(slot: number, text: string, start: number): boolean {
-    const { lengths, firstHashes, secondHashes } = this.#columns
-    const end = start + lengths[slot]!
-    return (
-      firstHashes[slot] === hashOfRange(text, start, end, BASE) &&
-      secondHashes[slot] === hashOfRange(text, start, end, SECOND_BASE)
-    )
+  #confirms(slot: number, [first, second]: readonly [number, number]): boolean {
+    const { firstHashes, secondHashes } = this.#columns
+    return firstHashes[slot] === first && secondHashes[slot] === second
   }
 
   #grow(): void {
@@ -214,10 +212,8 @@ interface FingerprintColumns {
 
 const FIRST_SLOTS = 1 << 12
 const SECOND_BASE = 16_777_619
-/** Hashing is that much faster than searching with rules. */
-const CHARACTERS_PER_WORK = 16
 /** Bounds the time of a search. A value whose windows are all taken so often is not remembered: it hardly differs from the others. */
-const MAX_VALUES_PER_WINDOW = 32
+const MAX_VALUES_PER_WINDOW = 8
 
 function emptyColumns(slots: number): FingerprintColumns {
   return {
@@ -239,8 +235,56 @@ function freeSlot(windows: Uint32Array, window: number): number | undefined {
   return slot
 }
 
-function hashOfRange(text: string, start: number, end: number, base: number): number {
-  let hash = end - start
-  for (let at = start; at < end; at++) hash = (Math.imul(hash, base) + text.charCodeAt(at)) | 0
-  return mixed(hash)
+interface TextRange {
+  readonly start: number
+  readonly end: number
+}
+
+function joinOverlapping(ranges: readonly TextRange[]): readonly TextRange[] {
+  const joined: TextRange[] = []
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const last = joined.at(-1)
+    if (last === undefined || range.start >= last.end) joined.push(range)
+    else if (range.end > last.end) joined[joined.length - 1] = { start: last.start, end: range.end }
+  }
+  return joined
+}
+
+/** Hashes of any part of a text. Each takes the same time, however long the part is. */
+class RangeHashes {
+  readonly #text: string
+  #first: BeginningHashes | undefined
+  #second: BeginningHashes | undefined
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  of(start: number, end: number): readonly [number, number] {
+    this.#first ??= hashesOfBeginnings(this.#text, BASE)
+    this.#second ??= hashesOfBeginnings(this.#text, SECOND_BASE)
+    return [hashOfPart(this.#first, start, end), hashOfPart(this.#second, start, end)]
+  }
+}
+
+interface BeginningHashes {
+  /** The hash of the first n characters. */
+  readonly hashes: Uint32Array
+  /** The base to the power of n, modulo 2 ** 32. */
+  readonly powers: Uint32Array
+}
+
+function hashesOfBeginnings(text: string, base: number): BeginningHashes {
+  const hashes = new Uint32Array(text.length + 1)
+  const powers = new Uint32Array(text.length + 1)
+  powers[0] = 1
+  for (let at = 0; at < text.length; at++) {
+    hashes[at + 1] = Math.imul(hashes[at]!, base) + text.charCodeAt(at)
+    powers[at + 1] = Math.imul(powers[at]!, base)
+  }
+  return { hashes, powers }
+}
+
+function hashOfPart({ hashes, powers }: BeginningHashes, start: number, end: number): number {
+  return mixed(hashes[end]! - Math.imul(hashes[start]!, powers[end - start]!))
 }
