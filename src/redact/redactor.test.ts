@@ -270,6 +270,13 @@ test('a value keeps its encoding, whatever the encoding of the text around it is
   expect(again.text(redacted)).toBe(redacted)
 })
 
+test('a private key in the entities of HTML is replaced, and the message is still JSON', () => {
+  const lines = ['-----BEGIN PRIVATE KEY-----', 'aB3/'.repeat(16), '-----END PRIVATE KEY-----']
+  const entities = [...lines.join('\n')].map((char) => `&#${char.charCodeAt(0)};`).join('')
+  const redacted = redactorWith().text(argumentsOf({ text: `a "b" \n${entities}` }))
+  expect(JSON.stringify(JSON.parse(redacted))).not.toContain(entities)
+})
+
 describe('a text that takes too much work', () => {
   const text = argumentsOf({ password: 'Hunter2xyz', text: 'password=Hunter3xyz '.repeat(1000) })
 

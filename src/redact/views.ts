@@ -16,7 +16,7 @@ export function jsonUnescapedView(text: string): DecodedView | undefined {
 /** Resolves percent-encoding. Returns `undefined` if there is none. */
 export function percentDecodedView(text: string): DecodedView | undefined {
   if (!text.includes('%')) return undefined
-  return decodeView(text, /%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+/g, decodePercent, encodeURIComponent)
+  return decodeView(text, PERCENT_CODE, decodePercent, encodePercent)
 }
 
 /** Resolves the entities of HTML. Returns `undefined` if there are none. */
@@ -99,7 +99,7 @@ function decodeView(
   text: string,
   code: RegExp,
   decode: (found: string) => string,
-  encode: (plain: string) => string,
+  encode: (plain: string, source: string) => string,
 ): DecodedView | undefined {
   let plain = ''
   let at = 0
@@ -114,16 +114,13 @@ function decodeView(
     places.push({ plain: plain.length, raw: at })
   }
   if (at === 0) return undefined
-  const whole = plain + text.slice(at)
   return {
-    text: whole,
+    text: plain + text.slice(at),
     toSourceEdits: (edits) =>
       edits.map((edit) => {
         const start = sourceOffset(places, edit.start, false)
         const end = sourceOffset(places, edit.end, true)
-        // Other parts of a text, such as a log, may be encoded while this one is not.
-        const isEncoded = text.slice(start, end) !== whole.slice(edit.start, edit.end)
-        return { start, end, text: isEncoded ? encode(edit.text) : edit.text }
+        return { start, end, text: encode(edit.text, text.slice(start, end)) }
       }),
   }
 }
@@ -168,6 +165,13 @@ function decodeEntity(found: string): string {
 
 function encodeEntities(plain: string): string {
   return plain.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+}
+
+const PERCENT_CODE = /%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])+/g
+
+/** A part without escapes stays so: other parts of a text, such as a log, may be encoded while this one is not. */
+function encodePercent(plain: string, source: string): string {
+  return source.search(PERCENT_CODE) < 0 ? plain : encodeURIComponent(plain)
 }
 
 function decodePercent(found: string): string {
