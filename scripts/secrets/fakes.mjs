@@ -50,6 +50,7 @@ const OTHER_KINDS = [
     make: (fill) => connection(scheme, fill),
   })),
   { rule: 'aws-secret-key', name: 'AWS key pair', make: awsPair },
+  { rule: 'key-variable', name: 'variable that ends in _KEY', make: keyVariable },
 ]
 
 function pem(label, fill) {
@@ -68,6 +69,11 @@ function connection(scheme, fill) {
 function awsPair(fill) {
   const secret = fill('aB3{37b}')
   return { text: `${fill('AKIA{16u}')} secret ${secret}`, secret }
+}
+
+function keyVariable(fill) {
+  const secret = fill('a7{28a}')
+  return { text: `ADAFRUIT_KEY="${secret}"`, secret }
 }
 
 const escaped = (text) => JSON.stringify(text).slice(1, -1)

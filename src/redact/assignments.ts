@@ -27,8 +27,9 @@ const QUOTED = new RegExp(
   `${NAME}\\\\*["'\`]?\\s*(?:=>|[:=])\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,512})\\\\*\\k<quote>`,
   'dg',
 )
+const BARE_CHARACTER = '[^\\s"\'`,;(){}<>\\[\\]&|\\\\=:]'
 const BARE = new RegExp(
-  `${NAME}["']?\\s*[:=]\\s*(?<value>[^\\s"'\`,;(){}<>\\[\\]&|\\\\=:]{6,}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
+  `${NAME}["']?\\s*[:=]\\s*(?<value>${BARE_CHARACTER}{6,}(?:=+${BARE_CHARACTER}+){0,4}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
   'dg',
 )
 // The value of an option or a variable. After a space it may be a word of a sentence; after `=` it is not.

@@ -7,6 +7,7 @@ import {
 } from '../json/find-replace.ts'
 import { findAssignedSecrets, isSecretValue, withoutScheme } from './assignments.ts'
 import { normalizeName, judgeName, type NameVerdict, judgeFlag } from './secret-names.ts'
+import { KUBERNETES_SECRET } from './rules/command-lines.ts'
 import { PrivateKeyLines } from './rules/private-key.ts'
 import type { RedactionRule } from './rules/rule.ts'
 import type { SecretValues } from './secret-values.ts'
@@ -58,9 +59,10 @@ export class SecretScanner {
     const edits: TextReplacement[] = []
     const pairs = new ValueNames()
     const keyLines = text.includes('PRIVATE KEY') ? new PrivateKeyLines() : undefined
+    const isKubernetes = text.includes('"Secret"') && KUBERNETES_SECRET.test(text)
     forEachToken(text, (token) => {
       if (token.kind === 'literal') return
-      const name = pairs.nameOf(text, token)
+      const name = isKubernetes && isSecretData(token) ? 'password' : pairs.nameOf(text, token)
       if (keyLines !== undefined && token.kind === 'string' && isKeyToken(text, token, keyLines))
         edits.push(this.#replaceWhole(text, token))
       else if (!isProtocolField(token.path))
@@ -192,6 +194,12 @@ const MAX_WORD_PART = 300
 /** A match that ends here is only the beginning of a value. With its escapes resolved, the text shows the whole value. */
 function isPercentCodeAt(text: string, at: number): boolean {
   return text[at] === '%' && /^[0-7][0-9A-Fa-f]/.test(text.slice(at + 1, at + 3))
+}
+
+/** Returns true for the values of a Kubernetes Secret. */
+function isSecretData({ kind, path }: JsonToken): boolean {
+  const parent = path.at(-2)
+  return kind === 'string' && (parent === 'data' || parent === 'stringData')
 }
 
 function isKeyToken(text: string, token: JsonToken, lines: PrivateKeyLines): boolean {

@@ -152,3 +152,31 @@ test('a command line in a list of arguments is read as one', () => {
   expect(redacted).not.toMatch(SECRETS)
   expect(redacted).toContain('"--verbose","--password","')
 })
+
+test.each([
+  'apiVersion: v1\nkind: Secret\ndata:\n  name: shop\n  config: hunter2hunter2\n',
+  'apiVersion: v1\nstringData:\n  config: "hunter2x"\nkind: Secret\n',
+  '{"kind":"List","items":[{"data":{"config":"hunter2x"},"kind":"Secret"}]}',
+  'found:\n{\n  "kind": "Secret",\n  "data": { "config": "hunter2x" }\n}',
+])('a value in the data of a Kubernetes Secret is replaced: %j', (text) => {
+  expect(new Redactor({ key }).text(messageWith(text))).not.toMatch(SECRETS)
+})
+
+test('other resources of Kubernetes are kept', () => {
+  const text = 'kind: ConfigMap\ndata:\n  secretName: shop\n  config: hunter2hunter2\n'
+  const json = '{"kind":"ConfigMap","data":{"config":"hunter2x"}}'
+  for (const each of [text, json])
+    expect(new Redactor({ key }).text(messageWith(each))).toBe(messageWith(each))
+})
+
+test('a random value of a variable that ends in _KEY is replaced, an ordinary one is not', () => {
+  const random = `export ADAFRUIT_KEY="9f86d081884c7d659a2feaa0c55ad015"`
+  expect(new Redactor({ key }).text(messageWith(random))).not.toMatch(SECRETS)
+  const ordinary = 'PRIMARY_KEY=id SORT_KEY=created_at CACHE_KEY=users:12 PUBLIC_KEY: abc123'
+  expect(new Redactor({ key }).text(messageWith(ordinary))).toBe(messageWith(ordinary))
+})
+
+test('a value without quotes may contain an equals sign', () => {
+  const text = 'client_secret=9f86d081884c=7d659a2feaa0c55ad015 and more'
+  expect(new Redactor({ key }).text(messageWith(text))).not.toMatch(/9f86d081|feaa0c55/)
+})

@@ -1,5 +1,5 @@
 import type { RedactionRule } from './rule.ts'
-import { isExampleValue } from '../value-checks.ts'
+import { isDummyValue, isExampleValue, looksRandom } from '../value-checks.ts'
 
 interface PasswordOption {
   readonly keywords: readonly string[]
@@ -52,7 +52,29 @@ export const commandLineRules = (): readonly RedactionRule[] => [
     isSecret: (value) => !isExampleValue(value),
     isLearned: true,
   },
+  {
+    name: 'key-variable',
+    service: 'random values of variables whose names end in `_KEY`',
+    keywords: ['_KEY'],
+    pattern:
+      /(?<![\w.-])[A-Z][A-Z0-9_]{0,62}_KEY\\*["'`]?\s*(?:=>|[:=])\s*\\*["'`]?(?<secret>[^\s"'`,;<>\\]{16,256})/g,
+    isSecret: looksRandom,
+    isLearned: true,
+  },
+  {
+    name: 'kubernetes-secret',
+    service: 'values in the `data` of a Kubernetes Secret',
+    keywords: ['kind: Secret', '"Secret"', 'Secret\\"'],
+    // The lines before the value, up to `data:`. In JSON, the scanner uses the names of the members instead.
+    pattern:
+      /(?<=^[ \t]*(?:data|stringData):[ \t]*\r?\n(?:[ \t]+[^\r\n]{1,4000}\r?\n){0,20})[ \t]+[\w.-]{1,253}: *["']?(?<secret>[^\s"']{4,4000})/gm,
+    isSecret: (value) => !isDummyValue(value) && !/^[|>&*{[]/.test(value),
+    isLearned: true,
+  },
 ]
+
+/** Matches the JSON of a Kubernetes Secret. */
+export const KUBERNETES_SECRET: RegExp = /"kind"\s*:\s*"Secret"/
 
 function commandLineRule({ keywords, program, option }: PasswordOption): RedactionRule {
   const secret = '(?<secret>[^\\s"\'`|;&<>\\\\]{4,200})'

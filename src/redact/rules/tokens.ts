@@ -47,7 +47,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   tokenRule('circleci', 'CircleCI', ['CCIPAT_{20+w}', 'CCIPRJ_{20+w}']),
   tokenRule('harness', 'Harness', ['pat.{22w}.{24a}.{20a}', 'sat.{22w}.{24a}.{20a}']),
   tokenRule('octopus-deploy', 'Octopus Deploy', ['API-{26u}'], { followedBy: 'long-word' }),
-  tokenRule('terraform', 'Terraform Cloud', ['{14a}.atlasv1.{60+w}']),
+  tokenRule('terraform', 'Terraform Cloud', ['{14a}.atlasv1.{60+=}']),
   tokenRule('pulumi', 'Pulumi', ['pul-{40h}']),
   tokenRule('infracost', 'Infracost', ['|ico-{32a}|']),
   tokenRule(
@@ -248,7 +248,7 @@ const webServiceTokens = (): readonly RedactionRule[] => [
   },
   tokenRule('clickup', 'ClickUp', ['pk_{6-10d}_{32u}'], { followedBy: 'long-token' }),
   tokenRule('typeform', 'Typeform', ['tfp_{40+t}']),
-  tokenRule('frameio', 'Frame.io', ['fio-u-{60+w}']),
+  tokenRule('frameio', 'Frame.io', ['fio-u-{60+=}']),
   tokenRule('adobe', 'Adobe', ['p8e-{32a}']),
   tokenRule('contentful', 'Contentful', ['CFPAT-{40+w}']),
   tokenRule('mapbox', 'Mapbox', [
@@ -380,7 +380,7 @@ const messagingTokens = (): readonly RedactionRule[] => [
 /** Payment, shops and shipping. */
 const paymentTokens = (): readonly RedactionRule[] => [
   tokenRule('stripe', 'Stripe, Clerk, Paystack and others', [
-    ...['sk_live', 'rk_live', 'sk_test', 'rk_test', 'sk_prod', 'rk_prod'].map((kind) => `${kind}_{16+w}`),
+    ...['sk_live', 'rk_live', 'sk_test', 'rk_test', 'sk_prod', 'rk_prod'].map((kind) => `${kind}_{10+w}`),
     'whsec_{16+=}',
   ]),
   tokenRule('square', 'Square', ['sq0atp-{22+w}', 'sq0csp-{40+w}']),
