@@ -48,11 +48,12 @@ test('values of which only fingerprints are kept are found as well', () => {
   )
 })
 
+const numbered = (n: number): string => `value-${n * 7919}-${n}`
+
 test('hundreds of thousands of values are found', () => {
   const known = new KnownValues({ maxKept: 10, seed: 7 })
-  const value = (n: number): string => `value-${n * 7919}-${n}`
-  for (let n = 0; n < 260_000; n++) known.add(value(n))
-  for (let n = 0; n < 260_000; n += 997) expect(known.find(`a ${value(n)}b`)).toHaveLength(1)
+  for (let n = 0; n < 260_000; n++) known.add(numbered(n))
+  for (let n = 0; n < 260_000; n += 997) expect(known.find(`a ${numbered(n)}b`)).toHaveLength(1)
 })
 
 test('values that hardly differ from many others are not remembered, and do not slow down a search', () => {

@@ -50,7 +50,7 @@ function windowsOf(value: string, seed = 0): readonly ValueWindow[] {
     rolling = rolled(rolling, value.charCodeAt(at - 1), value.charCodeAt(at + WINDOW_LENGTH - 1))
     windows.push({ offset: at, hash: mixed(rolling, seed) })
   }
-  return windows.sort((a, b) => a.hash - b.hash)
+  return windows.toSorted((a, b) => a.hash - b.hash)
 }
 
 /** Says quickly whether bytes can contain one of many patterns. */
