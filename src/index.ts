@@ -138,7 +138,16 @@ export { canonicalJson } from './json/canonical.ts'
 export { classifyMessage } from './protocol/message.ts'
 export type { Message, Notification, Request, Response } from './protocol/message.ts'
 
-// Compare tapes.
+// Compare tapes and keep contracts.
+export { checkContract } from './compare/check-contract.ts'
+export type { ContractCheck, ContractSummary } from './compare/check-contract.ts'
+export { contractFromTapes, readContract, serversOnTape, writeContract } from './compare/contract-file.ts'
+export type { AcceptedFinding, Contract, ContractRecords, ContractServer } from './compare/contract-file.ts'
+export type { RecordedValue } from './compare/schema-changes.ts'
+export type { ServerSurface } from './compare/surface.ts'
+export { compareSchemas } from './schemas/compatibility.ts'
+export type { CompareSchemasOptions, SchemaVerdict } from './schemas/compatibility.ts'
+export type { ObservedShape } from './schemas/observed-shape.ts'
 export { diffTapes } from './compare/diff-tapes.ts'
 export type {
   ComparedTape,

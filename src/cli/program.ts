@@ -130,6 +130,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./compare/diff.ts')).diffBatchCommand,
     },
     {
+      name: 'contract',
+      help: 'Keep what servers offer in a file, and check tapes and live servers against it',
+      load: async () => (await import('./compare/contract.ts')).contractCommand,
+    },
+    {
       name: 'explain',
       help: 'Explain a rule that a finding names',
       load: async () => (await import('./compare/explain.ts')).explainCommand,

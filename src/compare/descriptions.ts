@@ -37,7 +37,7 @@ export function descriptionFindings(
   const [part] = changedParts(before, after)
   const message =
     part === undefined ? 'is worded differently' : `${quoted(part.expected)} is now ${quoted(part.actual)}`
-  return [finding('description-wording', { subject, path, message })]
+  return [finding('description-wording', { subject, path, message, after: truncateText(after, 400) })]
 }
 
 /** What a text has that an earlier text had not. */

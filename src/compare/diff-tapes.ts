@@ -23,7 +23,8 @@ import {
 import { compareLatency, type LatencyChange, type LatencyLimits } from './latency.ts'
 import { ExchangePairing, type NameMap } from './pair-exchanges.ts'
 import { finding, isFailure, type Finding } from './rules.ts'
-import { compareSurfaces } from './surface-changes.ts'
+import { recordedTools, type ToolRecords } from './recorded-tools.ts'
+import { compareSurfaces, type RecordedTools } from './surface-changes.ts'
 import { resultOfTurn, surfacesOf, type ServerSurface } from './surface.ts'
 
 export interface TapeDiffOptions {
@@ -164,7 +165,7 @@ class TapeComparison {
     for (const [to, from] of servers) {
       const [one, other] = [then.get(from), now.get(to)]
       if (one === undefined || other === undefined) continue
-      const { findings: found, renamedTools } = compareSurfaces(one, other)
+      const { findings: found, renamedTools } = compareSurfaces(one, other, this.#records(from))
       findings.push(...(servers.size > 1 ? found.map((each) => withServer(each, from)) : found))
       for (const [name, earlier] of renamedTools) tools.set(name, earlier)
     }
@@ -173,6 +174,16 @@ class TapeComparison {
       tool: (name: string) => tools.get(name) ?? name,
     }
     return { names, findings, before: then }
+  }
+
+  /** The recorded calls of a server are collected only if a schema has changed. */
+  #records(server: string): RecordedTools {
+    let records: ReadonlyMap<string, ToolRecords> | undefined
+    const of = (tool: string): ToolRecords | undefined => {
+      records ??= recordedTools(this.#turns, server)
+      return records.get(tool)
+    }
+    return { calls: (tool) => of(tool)?.arguments ?? [], results: (tool) => of(tool)?.results ?? [] }
   }
 
   /** Pairs all exchanges. Returns a table of the pairs that are the same. */

@@ -325,7 +325,7 @@ export const COMPARE_RULES = {
     fix: 'Keep accepting what the earlier version accepted, at least for one release.',
   },
   'input-widened': {
-    level: 'addition',
+    level: 'info',
     title: 'the inputSchema accepts everything that it accepted, and more or the same in other words',
     why: 'It is proven that no valid call became invalid.',
     fix: 'Nothing to do.',
@@ -335,6 +335,18 @@ export const COMPARE_RULES = {
     title: 'it is not known whether the inputSchema still accepts all earlier calls',
     why: 'No call was found that breaks, and no proof that none exists. The finding names the place that stopped the proof.',
     fix: 'Look at that place. Accept the finding with a reason if it is harmless.',
+  },
+  'input-argument-added': {
+    level: 'addition',
+    title: 'there is a new optional argument',
+    why: 'Calls without it stay valid. If the arguments were open, a call that already sent the name with another type breaks, which is a change.',
+    fix: 'Nothing to do.',
+  },
+  'input-argument-removed': {
+    level: 'breaking',
+    title: 'an argument is gone',
+    why: 'A server that rejects unknown arguments rejects the call. Others ignore what was sent.',
+    fix: 'Keep the argument, and mark it as deprecated in its description.',
   },
   'input-default-changed': {
     level: 'change',
@@ -372,8 +384,14 @@ export const COMPARE_RULES = {
     why: 'The witness is valid by the new schema and invalid by the earlier one.',
     fix: 'Keep the earlier promise, or put new content into new fields.',
   },
+  'output-field-added': {
+    level: 'change',
+    title: 'a result can have a new field, which the earlier outputSchema excluded',
+    why: 'Most clients ignore fields that they do not know. One that checks results by the earlier schema rejects them.',
+    fix: 'Nothing to do, unless a client keeps its own copy of the schema.',
+  },
   'output-narrowed': {
-    level: 'addition',
+    level: 'info',
     title: 'the outputSchema promises at least as much as before',
     why: 'It is proven that every result by the new schema is one by the earlier schema.',
     fix: 'Nothing to do.',
@@ -568,6 +586,12 @@ export interface Finding {
   readonly path?: string
   readonly before?: unknown
   readonly after?: unknown
+  /** A value that is valid by one schema and invalid by the other, such as a call. */
+  readonly witness?: unknown
+  /** Names the finding in a contract, as long as the finding is the same. */
+  readonly fingerprint?: string
+  /** Why a contract accepts the finding. */
+  readonly accepted?: string
 }
 
 type FindingDetails = Omit<Finding, 'rule' | 'level' | 'message'> &

@@ -3,7 +3,8 @@ import { isObject, member, type JsonObject } from '../json/parse.ts'
 import { shortenValue } from '../match/describe-request.ts'
 import { commonAffixLength } from '../text.ts'
 import { descriptionFindings } from './descriptions.ts'
-import { finding, type CompareRuleId, type Finding } from './rules.ts'
+import { finding, isFailure, type CompareRuleId, type Finding } from './rules.ts'
+import { schemaFindings, schemaTexts, type RecordedValue } from './schema-changes.ts'
 import type { ServerSurface } from './surface.ts'
 
 export interface SurfaceComparison {
@@ -13,7 +14,11 @@ export interface SurfaceComparison {
 }
 
 /** Compares what a server offered with what it offers now. A list that was not asked for on one side is not compared. */
-export function compareSurfaces(before: ServerSurface, after: ServerSurface): SurfaceComparison {
+export function compareSurfaces(
+  before: ServerSurface,
+  after: ServerSurface,
+  recorded: RecordedTools = NOTHING_RECORDED,
+): SurfaceComparison {
   const tools = matchItems(before.tools, after.tools)
   const prompts = matchItems(before.prompts, after.prompts)
   const resources = matchItems(before.resources, after.resources)
@@ -23,7 +28,8 @@ export function compareSurfaces(before: ServerSurface, after: ServerSurface): Su
     findings: [
       ...serverFindings(before, after, toolNames),
       ...listFindings(tools, 'tool'),
-      ...tools.pairs.flatMap((pair) => toolFindings(pair, toolNames)),
+      ...tools.pairs.flatMap((pair) => toolFindings(pair, toolNames, recorded)),
+      ...tools.added.flatMap((name) => newToolFindings(name, after.tools?.get(name) ?? {}, toolNames)),
       ...listFindings(prompts, 'prompt'),
       ...prompts.pairs.flatMap((pair) => promptFindings(pair, toolNames)),
       ...listFindings(resources, 'resource'),
@@ -168,11 +174,41 @@ function listFindings({ pairs, removed, added }: ItemMatches, kind: ItemKind): r
   ]
 }
 
-function toolFindings(pair: ItemPair, toolNames: readonly string[]): readonly Finding[] {
+/** Calls and results of tools that were recorded with the earlier server, by the name of the tool. */
+export interface RecordedTools {
+  readonly calls: (tool: string) => readonly RecordedValue[]
+  readonly results: (tool: string) => readonly RecordedValue[]
+}
+
+const NOTHING_RECORDED: RecordedTools = { calls: () => [], results: () => [] }
+
+/** A new tool breaks nobody, but its texts are all new. */
+function newToolFindings(name: string, tool: JsonObject, toolNames: readonly string[]): readonly Finding[] {
+  const subject = `tool ${name}`
+  const others = toolNames.filter((each) => each !== name)
+  const texts = [...textFindings({}, tool, { subject, others })]
+  for (const schema of ['inputSchema', 'outputSchema'])
+    for (const [place, text] of schemaTexts(tool[schema]))
+      texts.push(...descriptionFindings('', text, { subject, path: `${schema}.${place}`, others }))
+  return texts.filter(({ level }) => isFailure(level))
+}
+
+function toolFindings(
+  pair: ItemPair,
+  toolNames: readonly string[],
+  { calls, results }: RecordedTools,
+): readonly Finding[] {
   const { before, after } = pair
   const subject = `tool ${pair.from}`
   const others = toolNames.filter((name) => name !== pair.to && name !== pair.from)
   return [
+    ...schemaFindings(before, after, {
+      subject,
+      tool: pair.to,
+      others,
+      calls: () => calls(pair.from),
+      results: () => results(pair.from),
+    }),
     ...textFindings(before, after, { subject, others }),
     ...annotationFindings(before['annotations'], after['annotations'], subject),
     ...metaFindings(before, after, subject, ['icons', 'execution']),

@@ -16,7 +16,7 @@ export interface ServerSurface {
 }
 
 /** The lists of a server: the request for each, where its result has the items, and what identifies an item. */
-const SURFACE_LISTS = [
+export const SURFACE_LISTS = [
   { list: 'tools', method: 'tools/list', member: 'tools', key: 'name', capability: 'tools' },
   { list: 'prompts', method: 'prompts/list', member: 'prompts', key: 'name', capability: 'prompts' },
   { list: 'resources', method: 'resources/list', member: 'resources', key: 'uri', capability: 'resources' },
@@ -58,7 +58,7 @@ export function resultOfTurn({ response }: Turn): unknown {
 }
 
 /** Puts a surface together from the results of a handshake and of lists. */
-class SurfaceBuilder {
+export class SurfaceBuilder {
   #opening: unknown
   readonly #lists = new Map<SurfaceList, Map<string, JsonObject>>()
 

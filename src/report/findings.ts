@@ -1,8 +1,10 @@
 import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
+import type { ContractCheck } from '../compare/check-contract.ts'
 import type { TapeDiff, ExchangeChange } from '../compare/diff-tapes.ts'
 import type { LatencyChange } from '../compare/latency.ts'
 import type { Finding, FindingLevel } from '../compare/rules.ts'
+import { isObject } from '../json/parse.ts'
 import { escapeControlChars } from '../text.ts'
 import { jsonDocument, jsonValue } from './json-text.ts'
 import { alignRows, columnTitle, formatDuration, type TextStyle } from './table.ts'
@@ -22,7 +24,29 @@ function findingText(found: Finding, more = ''): string {
   const values = valuesText(found)
   const words = [path, message, values, more].filter((word) => word !== undefined && word !== '')
   const label = styleText(LEVEL_STYLES[level], level.padEnd(8))
-  return `  ${label}  ${styleText('dim', rule)}  ${escapeControlChars(words.join('  '))}`
+  const mark =
+    found.fingerprint === undefined || !NEEDS_REVIEW.has(level)
+      ? ''
+      : `  ${styleText('dim', found.fingerprint)}`
+  const line = `  ${label}  ${styleText('dim', rule)}  ${escapeControlChars(words.join('  '))}${mark}`
+  return isCall(found.witness) ? `${line}\n            ${callLine(found.witness)}` : line
+}
+
+const NEEDS_REVIEW: ReadonlySet<FindingLevel> = new Set(['breaking', 'security', 'unknown'])
+
+interface WitnessCall {
+  readonly name: string
+  readonly arguments: unknown
+}
+
+function isCall(witness: unknown): witness is WitnessCall {
+  return isObject(witness) && typeof witness['name'] === 'string' && Object.hasOwn(witness, 'arguments')
+}
+
+/** A call that shows the break, as a message that can be sent to the server. */
+function callLine({ name, arguments: values }: WitnessCall): string {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: values } }
+  return styleText('dim', `call: ${escapeControlChars(JSON.stringify(message))}`)
 }
 
 /** The values, unless the message already quotes them. */
@@ -116,7 +140,8 @@ function sharedFindings(findings: readonly Finding[]): ReadonlyMap<string, reado
   return new Map([...groups].filter(([, group]) => group.length >= LEAST_SHARED))
 }
 
-function sharedKey({ rule, level, path, message, before, after, subject }: Finding): string {
+function sharedKey({ rule, level, path, message, before, after, subject, witness }: Finding): string {
+  if (witness !== undefined) return subject + rule + String(path) + message
   return describeValue([rule, level, path, message, before, after, kindOf(subject)], Infinity)
 }
 
@@ -276,4 +301,37 @@ function diffMembers(diff: TapeDiff): Readonly<Record<string, string | readonly 
     ...(latency && { latency: latency.map(jsonValue) }),
     notes: notes.map(jsonValue),
   }
+}
+
+/** The findings of a check against a contract for people. What the contract accepts is listed last, with its reason. */
+export function contractAsText({ contract, target, findings, summary }: ContractCheck): string {
+  const open = findings.filter(({ accepted }) => accepted === undefined)
+  const accepted = findings.filter((found) => found.accepted !== undefined)
+  const sections = [
+    [`contract  ${escapeControlChars(contract)}`, `target    ${escapeControlChars(target)}`],
+    ...bySubject(open),
+    ...(accepted.length === 0 ? [] : [['accepted:', ...accepted.map(acceptedText)]]),
+    [contractSummary(summary)],
+  ]
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+function acceptedText({ rule, subject, accepted, fingerprint }: Finding): string {
+  return `  ${escapeControlChars(`${rule}  ${subject}  ${accepted ?? ''}`)}  ${styleText('dim', fingerprint ?? '')}`
+}
+
+function contractSummary({ breaking, security, unknown, other, accepted }: ContractCheck['summary']): string {
+  const verdict = breaking + security > 0 ? 'broken' : unknown > 0 ? 'kept as far as it is known' : 'kept'
+  return `the contract is ${verdict}: ${breaking} breaking, ${security} security, ${unknown} unknown, ${other} other, ${accepted} accepted`
+}
+
+/** The findings as JSON, as defined by `schema/contract-report-1.json`. */
+export function contractAsJson({ contract, target, findings, summary }: ContractCheck): string {
+  return jsonDocument({
+    reelayContractCheck: '1',
+    contract: jsonValue(contract),
+    target: jsonValue(target),
+    summary: jsonValue(summary),
+    findings: findings.map(jsonValue),
+  })
 }

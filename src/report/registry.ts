@@ -2,8 +2,17 @@ import { formatForecast, type FaultForecast } from '../faults/fault-rules.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../replay/steps/step.ts'
 import { bindingsAsJson, bindingsAsText, bindingsAsYaml, type TapeBindings } from './bindings.ts'
+import type { ContractCheck } from '../compare/check-contract.ts'
 import type { TapeDiff } from '../compare/diff-tapes.ts'
-import { diffAsJson, diffAsText, diffsAsJson, diffsAsText, type TapeDiffs } from './findings.ts'
+import {
+  contractAsJson,
+  contractAsText,
+  diffAsJson,
+  diffAsText,
+  diffsAsJson,
+  diffsAsText,
+  type TapeDiffs,
+} from './findings.ts'
 import { inspectAsJson, type Inspection } from './inspect/inspect.ts'
 import { inspectAsText } from './inspect/inspect-text.ts'
 import { overviewAsText, type Overview } from './inspect/overview.ts'
@@ -29,6 +38,7 @@ interface ReportInputs {
   readonly list: TapeList
   readonly diff: TapeDiff
   readonly diffs: TapeDiffs
+  readonly contract: ContractCheck
 }
 
 interface ReportFormat<Input> {
@@ -88,6 +98,10 @@ export const REPORTS: ReportFormats = {
   diff: [
     { name: 'text', help: 'what changed, the worst first', render: diffAsText },
     { name: 'json', help: 'schema/diff-report-1.json', render: diffAsJson },
+  ],
+  contract: [
+    { name: 'text', help: 'what breaks first', render: contractAsText },
+    { name: 'json', help: 'schema/contract-report-1.json', render: contractAsJson },
   ],
   diffs: [
     { name: 'text', help: 'the differences of each pair of tapes, then a summary', render: diffsAsText },

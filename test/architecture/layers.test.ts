@@ -15,6 +15,7 @@ const MEANING = [
   'diff',
   'faults',
   'filter',
+  'schemas',
 ]
 const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'load', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -25,6 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   match: ['tape', 'protocol', 'json', 'text', 'errors'],
   bindings: ['tape', 'protocol', 'json', 'text', 'errors'],
   diff: ['protocol', 'json', 'text', 'errors'],
+  schemas: ['redact', 'json', 'text', 'errors'],
   faults: ['match', 'tape', 'protocol', 'json', 'seeded-random', 'text', 'errors'],
   filter: ['redact', 'protocol', 'json', 'text', 'errors'],
   store: ['match', 'redact', 'tape', 'protocol', 'json', 'text', 'errors'],
@@ -76,6 +78,7 @@ const RUNS_IN_BROWSER = [
   'diff',
   'faults',
   'filter',
+  'schemas',
 ]
 
 interface Import {

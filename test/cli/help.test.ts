@@ -22,7 +22,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match faults'],
       ['Replay:', 'replay verify learn noise'],
-      ['Compare:', 'diff diff-batch explain'],
+      ['Compare:', 'diff diff-batch contract explain'],
       ['Load:', 'load'],
       ['Share and import:', 'redact share import'],
       ['Get started:', 'demo completion help'],

@@ -84,6 +84,7 @@ test('every command that the README names has its own help', async () => {
     'noise',
     'diff',
     'diff-batch',
+    'contract',
     'explain',
     'load',
     'redact',
