@@ -44,7 +44,12 @@ async function surfaceIn(
   signal?.addEventListener('abort', close, { once: true })
   try {
     await session.connect()
-    const { result } = await performHandshake(session, { turns: [], revision, timeout })
+    const { result } = await performHandshake(session, {
+      turns: [],
+      revision,
+      timeout,
+      asRecordedClient: false,
+    })
     const builder = new SurfaceBuilder()
     builder.add(revision.openingMethod, result)
     const meta = revision.requestMeta({ info: { name: 'reelay', version: VERSION }, recorded: undefined })
