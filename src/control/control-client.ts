@@ -24,6 +24,9 @@ export class ControlClient {
   readonly closed: Promise<void>
   readonly #socket: Socket
   readonly #replies = new Map<number, (reply: JsonObject) => void>()
+  /** Resolves with the first event: nothing for a greeting, and the reason for a refusal. */
+  readonly #greeted: Promise<string | undefined>
+  #onGreeting: (refusal: string | undefined) => void = () => {}
   #requests = 0
 
   /** Connects to whatever writes a tape. Throws if there is nothing. */
@@ -35,7 +38,11 @@ export class ControlClient {
     } catch (error) {
       throw connectError(error, address)
     }
-    return new ControlClient(socket, address, options)
+    const client = new ControlClient(socket, address, options)
+    const refusal = await Promise.race([client.#greeted, client.closed.then(() => 'it has ended')])
+    if (refusal === undefined) return client
+    client.close()
+    throw refusedError(refusal, address)
   }
 
   private constructor(
@@ -44,6 +51,7 @@ export class ControlClient {
     { name, watch, onEvent }: ControlClientOptions,
   ) {
     this.#socket = socket
+    this.#greeted = new Promise((resolve) => (this.#onGreeting = resolve))
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()))
     socket.once('close', () => {
       const error = { code: 'CONTROL_NOT_FOUND', message: 'the connection was closed' }
@@ -80,6 +88,8 @@ export class ControlClient {
   #receive(value: unknown, onEvent: ControlClientOptions['onEvent']): void {
     if (!isObject(value)) return
     const id = value['reply']
+    if (value['event'] === 'refused') return this.#onGreeting(String(value['message']))
+    this.#onGreeting(undefined)
     if (typeof id !== 'number') return onEvent(value)
     this.#replies.get(id)?.(value)
     this.#replies.delete(id)
@@ -95,6 +105,16 @@ function connectError(error: unknown, address: ControlAddress): unknown {
     {
       hint: 'start it again with reelay record --intercept <filter>',
       cause: error,
+    },
+  )
+}
+
+function refusedError(why: string, { pid, tape }: ControlAddress): ReelayError {
+  return new ReelayError(
+    'CONTROL_NOT_FOUND',
+    `the process ${pid}, which was writing ${tape}, cannot be controlled: ${why}`,
+    {
+      hint: 'use the same version of Reelay for both commands',
     },
   )
 }

@@ -115,6 +115,9 @@ test('a dropped request never reaches the server, and an answered one gets the a
   expect(asServer.turns.map(({ exchange }) => exchange)).toEqual([3])
   const served = await ended([process.execPath, REELAY, 'inspect', session.tape, '--json'], {})
   expect(served.stdout).toContain('"made": "up"')
+  const shown = await ended([process.execPath, REELAY, 'inspect', session.tape], {})
+  expect(shown.stdout).toMatch(/^held +\+\S+ m?s → frame 2: drop by test after /m)
+  expect(shown.stdout).toMatch(/^ +\+\S+ m?s → frame 3: answer by test after /m)
 })
 
 test.each([

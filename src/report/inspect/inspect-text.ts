@@ -115,6 +115,8 @@ export interface InspectionNotes extends Pick<
   'latency' | 'problems' | 'ended' | 'unknownFrames'
 > {
   readonly misses: readonly MissedRequest[]
+  /** What was decided about messages that were held. */
+  readonly held: TruncatedLines
   readonly outside: readonly string[]
   readonly stderr: TruncatedLines
   readonly raw: TruncatedLines
@@ -132,6 +134,7 @@ function noteLines(notes: InspectionNotes): readonly string[] {
   return [
     ...labelledLines('latency', latencyLines(notes)),
     ...labelledLines('misses', notes.misses.map(missLine)),
+    ...labelledLines('held', truncatedNote(notes.held)),
     ...labelledLines('outside', notes.outside),
     ...labelledLines('stderr', truncatedNote(notes.stderr)),
     ...labelledLines('raw', truncatedNote(notes.raw)),
@@ -147,6 +150,7 @@ function collectNotes(inspection: Inspection, verbose: boolean): InspectionNotes
   return {
     ...inspection,
     misses: missedRequests(inspection),
+    held: truncateLines(events.filter(isDecision).map(decisionLine), most),
     outside: verbose ? outside.flatMap(messageLines) : countTitles(outside.map(outsideMessageTitle)),
     stderr: truncateLines(stderrLines(stderr), most),
     raw: truncateLines(raw.map(rawLine), most),
@@ -198,6 +202,21 @@ function stderrLines(frames: readonly StderrFrame[]): readonly string[] {
 
 export function rawLine({ dir, raw, why }: RawFrame): string {
   return escapeControlChars(`${dir === 'c2s' ? '→' : '←'} ${raw} (${why})`)
+}
+
+/** Returns true for the event that says what was decided about a held message. */
+export function isDecision({ event, details }: EventFrame): boolean {
+  return event === 'intercept' && details['action'] !== 'progress'
+}
+
+export function decisionLine({ t, details }: EventFrame): string {
+  const { action, of, dir, ms, by, why } = details
+  const arrow = dir === 'c2s' ? '→' : '←'
+  const seconds = typeof ms === 'number' ? ` after ${formatDuration(ms)}` : ''
+  const reason = typeof why === 'string' ? `, ${why}` : ''
+  return escapeControlChars(
+    `+${formatDuration(t)} ${arrow} frame ${String(of)}: ${String(action)} by ${String(by)}${seconds}${reason}`,
+  )
 }
 
 function eventLine({ t, event, details }: EventFrame): string {

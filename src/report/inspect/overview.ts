@@ -17,7 +17,9 @@ import {
   latencyBetween,
 } from '../exchanges.ts'
 import {
+  decisionLine,
   formatTitleCounts,
+  isDecision,
   MAX_NOTE_LINES,
   outsideMessageTitle,
   rawLine,
@@ -74,6 +76,8 @@ class OverviewBuilder {
   readonly #stderr = new Map<string, StderrPreview>()
   readonly #raw: string[] = []
   #rawCount = 0
+  readonly #decisions: string[] = []
+  #decisionCount = 0
   #unknownFrames = 0
   #frames = 0
   #durationMs = 0
@@ -102,6 +106,7 @@ class OverviewBuilder {
     const notes = {
       latency: summarizeLatency(rows.latencies()),
       misses: misses.toSorted((a, b) => a.sequence - b.sequence),
+      held: { lines: this.#decisions, count: this.#decisionCount },
       outside: formatTitleCounts(this.#outsideCounts),
       stderr: joinTruncated([...this.#stderr.values()].map((head) => head.lines())),
       raw: { lines: this.#raw, count: this.#rawCount },
@@ -139,6 +144,8 @@ class OverviewBuilder {
   #addEvent(frame: EventFrame): void {
     this.#log.connections.addEvent(frame)
     if (frame.event === 'server') this.#joined.push(frame)
+    if (isDecision(frame) && ++this.#decisionCount <= MAX_NOTE_LINES)
+      this.#decisions.push(decisionLine(frame))
   }
 
   #addStderr(frame: StderrFrame): void {
