@@ -7,6 +7,7 @@ import { scratch } from './measure.mjs'
 const CASES = {
   'record-stdio': async () => (await import('./record-stdio.mjs')).recordStdio,
   'record-http': async () => (await import('./record-http.mjs')).recordHttp,
+  intercept: async () => (await import('./intercept.mjs')).intercept,
   replay: async () => (await import('./replay.mjs')).replayBench,
   'replay-memory': async () => (await import('./replay-memory.mjs')).replayMemory,
   redact: async () => (await import('./redact.mjs')).redact,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { CLIENTS } from './interop/clients.mjs'
 import { installEcosystem } from './interop/ecosystem.mjs'
+import { runHeldCalls } from './interop/held.mjs'
 import { runFrameworks, runMatrix, writeTables } from './interop/matrix.mjs'
 import { everything, installPrograms } from './interop/programs.mjs'
 import { SERVERS } from './interop/servers.mjs'
@@ -37,6 +38,7 @@ const { values: options } = parseArgs({
     matrix: { type: 'boolean' },
     only: { type: 'string' },
     docs: { type: 'boolean' },
+    held: { type: 'boolean' },
   },
 })
 const isWanted = (name) => options.only === undefined || name.includes(options.only)
@@ -49,6 +51,11 @@ if (process.env.REELAY_MAIN === undefined && (await build()) !== 0) process.exit
 const scratch = mkdtempSync(join(tmpdir(), 'reelay-interop-'))
 // The clients look for configs and leave their own in the home folder.
 for (const name of ['HOME', 'USERPROFILE', 'REELAY_HOME']) process.env[name] = scratch
+if (options.held === true) {
+  const isMet = await runHeldCalls(join(scratch, 'held'))
+  rmSync(scratch, { recursive: true, force: true })
+  process.exit(isMet ? 0 : 1)
+}
 let failed = 0
 let isTypeScriptLoaded = options.matrix === true
 let tables = { rows: [], outcomes: [] }

@@ -85,6 +85,9 @@ export const DRIVERS = {
   },
 }
 
+/** The command of a client of the Python SDK whose call is held. */
+export const pythonHeldClient = (name) => [...script(name, 'held_client.py'), {}]
+
 /** The commands of small servers, by transport and port. */
 export const SMALL_SERVERS = {
   'python 1': { title: 'Python SDK 1.30.0', command: script('python1', 'python_server.py') },
