@@ -56,7 +56,7 @@ async function opened(
   tape: string,
 ): Promise<Opened> {
   const client = clientOf(sdk, { answers: { root: '/', elicited: {} } })
-  await client.connect(transport as never)
+  await client.connect(transport)
   onTestFinished(() => client.close())
   return { client, tape }
 }
