@@ -12,7 +12,11 @@ import { pythonHeldClient } from './ecosystem.mjs'
 const HOLD_MS = 90_000
 const reelay = [process.execPath, process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')]
 const bin = join(root, 'node_modules', '@modelcontextprotocol', 'server-everything', 'dist', 'index.js')
-const js = (sdk) => [process.execPath, join(root, 'scripts', 'interop', 'drivers', 'held-client.mjs'), { sdk }]
+const js = (sdk) => [
+  process.execPath,
+  join(root, 'scripts', 'interop', 'drivers', 'held-client.mjs'),
+  { sdk },
+]
 
 const HELD_CLIENTS = {
   'SDK v1': js('v1'),
