@@ -108,6 +108,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./debug/debug.ts')).debugCommand,
     },
     {
+      name: 'dap',
+      help: 'Debug a tape from your editor, over the Debug Adapter Protocol',
+      load: async () => (await import('./dap/dap.ts')).dapCommand,
+    },
+    {
       name: 'learn',
       help: 'Learn what varies in the responses of a known-good server, for reelay verify',
       load: async () => (await import('./replay/learn.ts')).learnCommand,

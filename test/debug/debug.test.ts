@@ -112,8 +112,8 @@ describe('a script of commands', () => {
   test('breaks on a condition, goes back, changes a value, injects and sends again', async () => {
     const { code, out } = await script(
       [
-        '# the second total is 90',
-        'break result.structuredContent.total > 80',
+        '# the second total is 110',
+        'break result.structuredContent.total > 100',
         'continue',
         'back',
         'show params.arguments.count',
@@ -138,8 +138,8 @@ describe('a script of commands', () => {
       "#2 tools/list  frame N, first message
         request not sent yet
           {}
-      > break result.structuredContent.total > 80
-      breakpoint 1: result.structuredContent.total > 80 (after the response)
+      > break result.structuredContent.total > 100
+      breakpoint 1: result.structuredContent.total > 100 (after the response)
       > continue
       ok      #2 tools/list
       ok      #3 tools/call open_list
@@ -159,11 +159,11 @@ describe('a script of commands', () => {
             "content": [
               {
                 "type": "text",
-                "text": "{\\"total\\":90}"
+                "text": "{\\"total\\":110}"
               }
             ],
             "structuredContent": {
-              "total": 90
+              "total": 110
             }
           }
         difference none: as recorded
@@ -174,7 +174,7 @@ describe('a script of commands', () => {
             "name": "add",
             "arguments": {
               "listId": "list-b",   <- from #3 result.structuredContent.listId, recorded "list-7f3a91c2"
-              "count": 50
+              "count": 70
             }
           }
         response
@@ -182,16 +182,16 @@ describe('a script of commands', () => {
             "content": [
               {
                 "type": "text",
-                "text": "{\\"added\\":50}"
+                "text": "{\\"added\\":70}"
               }
             ],
             "structuredContent": {
-              "added": 50
+              "added": 70
             }
           }
         difference none: as recorded
       > show params.arguments.count
-      50
+      70
       > resend
       sent again: #6 tools/call add; the live server keeps the state of all messages so far
         request sent
@@ -199,7 +199,7 @@ describe('a script of commands', () => {
             "name": "add",
             "arguments": {
               "listId": "list-b",   <- from #3 result.structuredContent.listId, recorded "list-7f3a91c2"
-              "count": 50
+              "count": 70
             }
           }
         response
@@ -207,11 +207,11 @@ describe('a script of commands', () => {
             "content": [
               {
                 "type": "text",
-                "text": "{\\"added\\":50}"
+                "text": "{\\"added\\":70}"
               }
             ],
             "structuredContent": {
-              "added": 50
+              "added": 70
             }
           }
         difference none: as recorded
@@ -229,11 +229,11 @@ describe('a script of commands', () => {
             "content": [
               {
                 "type": "text",
-                "text": "{\\"total\\":90}"
+                "text": "{\\"total\\":110}"
               }
             ],
             "structuredContent": {
-              "total": 90
+              "total": 110
             }
           }
         difference none: as recorded
@@ -302,17 +302,17 @@ describe('a script of commands', () => {
             "content": [
               {
                 "type": "text",
-                "text": "{\\"total\\":1140}"
+                "text": "{\\"total\\":1180}"
               }
             ],
             "structuredContent": {
-              "total": 1140
+              "total": 1180
             }
           }
-        difference result.content[0].text.total   changed   recorded 150   now 1140
-        difference result.structuredContent.total   changed   recorded 150   now 1140
+        difference result.content[0].text.total   changed   recorded 170   now 1180
+        difference result.structuredContent.total   changed   recorded 170   now 1180
       > show result.structuredContent.total
-      1140
+      1180
       > inject {"method":"tools/call","params":{"name":"remove","arguments":{"listId":"list-b"}}}
       error: the message must not be sent: the tool is not marked as read-only (allow the tool with --allow <tool>)
       > inject {"method":"ping"}
@@ -449,13 +449,13 @@ test.skipIf(process.platform === 'win32')(
     await terminal.shows(/^\(reelay\) break *$/m)
     terminal.press('tool:to', 'Tab')
     await terminal.shows(/^\(reelay\) break tool:total *$/m)
-    terminal.type(' result.structuredContent.total > 80')
+    terminal.type(' result.structuredContent.total > 100')
     await terminal.shows(
-      /^breakpoint 1: tool:total result.structuredContent.total > 80 \(after the response\)$/m,
+      /^breakpoint 1: tool:total result.structuredContent.total > 100 \(after the response\)$/m,
     )
     terminal.type('c')
     await terminal.shows(
-      /^#7 tools\/call total {2}frame \d+, breakpoint 1, after its response[^]*"total": 90[^]*difference none: as recorded\n\(reelay\) *$/m,
+      /^#7 tools\/call total {2}frame \d+, breakpoint 1, after its response[^]*"total": 110[^]*difference none: as recorded\n\(reelay\) *$/m,
     )
     expect(terminal.screen()).toContain(
       '"listId": "list-b"   <- from #3 result.structuredContent.listId, recorded "list-7f3a91c2"',
@@ -465,7 +465,7 @@ test.skipIf(process.platform === 'win32')(
     terminal.type('back')
     await terminal.shows(/^#7 tools\/call total {2}frame \d+, earlier message, already sent$/m)
     terminal.press('Enter') // repeats the command
-    await terminal.shows(/^#6 tools\/call add {2}frame \d+, earlier message, already sent[^]*"count": 50/m)
+    await terminal.shows(/^#6 tools\/call add {2}frame \d+, earlier message, already sent[^]*"count": 70/m)
     terminal.type('goto #8')
     await terminal.shows(/^#8 tools\/call add {2}frame \d+, goto$/m)
     terminal.press('Up', 'C-u', 'e', 'd', 'i', 't', 'Enter')
@@ -475,7 +475,7 @@ test.skipIf(process.platform === 'win32')(
     terminal.type('delete 1')
     terminal.type('c')
     await terminal.shows(
-      /recorded 150 {3}now 690[^]*^held +#10 tools\/call remove[^]*^verdict: not as recorded[^]*^exit code 1$/m,
+      /recorded 170 {3}now 710[^]*^held +#10 tools\/call remove[^]*^verdict: not as recorded[^]*^exit code 1$/m,
     )
   },
 )
@@ -507,7 +507,7 @@ test.skipIf(process.platform === 'win32')(
 test('one message is chosen by the same number in inspect, replay and debug', async () => {
   const shown = await reelay('inspect', tape, '#6')
   expect(shown.out).toMatch(/^6 .*tools\/call add/m)
-  expect(shown.out).toContain('"count": 50')
+  expect(shown.out).toContain('"count": 70')
   expect((await reelay('inspect', tape, '6')).out).toBe(shown.out)
   const json = JSON.parse((await reelay('inspect', tape, '6', '--json')).out) as { exchanges: unknown[] }
   expect(json.exchanges).toEqual([expect.objectContaining({ method: 'tools/call', target: 'add' })])
@@ -518,7 +518,7 @@ test('one message is chosen by the same number in inspect, replay and debug', as
     ['show params.arguments.count', 'quit'],
     ['--run', '--break', '#6', tape, ...warehouse('list-b')],
   )
-  expect(out).toMatch(/^#6 tools\/call add .*breakpoint 1[^]*^50$/m)
+  expect(out).toMatch(/^#6 tools\/call add .*breakpoint 1[^]*^70$/m)
   expect(await reelay('inspect', tape, '66')).toMatchObject({
     code: 2,
     err: expect.stringContaining('the tape has no exchange #66'),

@@ -23,7 +23,7 @@ export async function recordWarehouse(tape: string, id: string): Promise<void> {
   recorder.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
   await request('tools/list')
   await call('open_list', {})
-  for (const count of [40, 50, 60]) {
+  for (const count of [40, 70, 60]) {
     await call('add', { listId: id, count })
     await call('total', { listId: id })
   }

@@ -80,6 +80,7 @@ test('every command that the README names has its own help', async () => {
     'replay',
     'verify',
     'debug',
+    'dap',
     'learn',
     'noise',
     'diff',

@@ -73,6 +73,8 @@ export interface DebugRunOptions {
   readonly command: readonly string[]
   readonly flags: ReplayFlags
   readonly signal: AbortSignal
+  /** Where the server is started, and its environment. */
+  readonly surroundings?: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv }
   /** Called with what the server writes to stderr. */
   readonly onStderr: (chunk: Uint8Array) => void
 }
@@ -96,6 +98,7 @@ export async function openDebugRun({
   flags,
   signal,
   onStderr,
+  surroundings,
 }: DebugRunOptions): Promise<DebugRun> {
   const tape = await openIndexedTape(resolveTape(name))
   try {
@@ -103,14 +106,17 @@ export async function openDebugRun({
     const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
     const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
     const values = readSecretValues(flags)
-    const { target, closeTape, addEvent } = recordTarget(readReplayTarget(command, flags, onStderr), {
-      path: flags.record,
-      of: tape.header.id,
-      handshake: flags.handshake,
-      turns: turnStoreOf(tape.turns),
-      command,
-      secrets: values,
-    })
+    const { target, closeTape, addEvent } = recordTarget(
+      readReplayTarget(command, flags, onStderr, surroundings),
+      {
+        path: flags.record,
+        of: tape.header.id,
+        handshake: flags.handshake,
+        turns: turnStoreOf(tape.turns),
+        command,
+        secrets: values,
+      },
+    )
     const secrets = liveSecrets(tape.header, { values })
     const controller = new ReplayController()
     controller.subscribe((event) => recordAction(event, addEvent))

@@ -245,6 +245,12 @@ export async function runDebuggerLine(line: string, debug: Debugger): Promise<vo
   await findCommand(word).run(rest, debug)
 }
 
+/** Returns true if a line begins with the name of a command. */
+export function isDebuggerCommand(line: string): boolean {
+  const [word] = splitWord(line)
+  return COMMANDS.some((each) => isNamed(each, word))
+}
+
 /** Returns the words that complete a line, and the part of the line that they replace. */
 export function completeDebuggerLine(line: string, debug: Debugger): readonly [readonly string[], string] {
   const [, word = '', typed] = /^\s*(\S*)(?:\s+(.*))?$/s.exec(line) ?? []
@@ -372,7 +378,7 @@ function show(rest: string, debug: Debugger): void {
   if (rest === '')
     return debug.print(requestAsText(view, options) + (view.isNext ? '' : outcomeAsText(view, options)))
   if (section !== undefined) return debug.print(section(view, options))
-  const found = valuesAtPattern(valuesOf(view), parsePath(rest))
+  const found = valuesAtPattern(viewValues(view), parsePath(rest))
   if (found.length === 0)
     throw usageError(
       `there is no value at ${rest}${suggestName(rest, pathsIn(debug))}`,
@@ -381,7 +387,8 @@ function show(rest: string, debug: Debugger): void {
   for (const value of found) debug.print(`${indentJson(escapeControlCharsInJson(JSON.stringify(value)))}\n`)
 }
 
-function valuesOf(view: MessageView): object {
+/** The values of a message by the names that paths begin with. */
+export function viewValues(view: MessageView): object {
   const { exchange, frame, method, tool, duration, state } = view
   const [request, response, recorded] = [
     view.request ?? view.recorded,
@@ -578,6 +585,6 @@ function pathsOf(text: string): readonly string[] {
 export function errorText(error: unknown): string {
   if (!(error instanceof ReelayError))
     return `error: ${error instanceof Error ? error.message : String(error)}\n`
-  const hint = error.hint === undefined ? '' : ` (${error.hint})`
+  const hint = error.hint === undefined || error.hint === '' ? '' : ` (${error.hint})`
   return `error: ${escapeControlChars(`${error.message}${hint}`)}\n`
 }

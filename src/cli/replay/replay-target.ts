@@ -1,5 +1,6 @@
 import { ReelayError } from '../../errors.ts'
 import type { OpenLink } from '../../link/client-link.ts'
+import type { StdioLinkOptions } from '../../link/stdio.ts'
 import type { Id } from '../../protocol/message.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import { createRecording, type Recording } from '../../record/recording.ts'
@@ -19,9 +20,11 @@ export function readReplayTarget(
   command: readonly string[],
   { url, sse, header = [] }: ReplayFlags,
   onStderr: (chunk: Uint8Array) => void = (chunk) => void process.stderr.write(chunk),
+  surroundings: Pick<StdioLinkOptions, 'cwd' | 'env'> = {},
 ): ReplayTarget {
   const [file, ...args] = command
-  if (file !== undefined && url === undefined) return commandTarget([file, ...args], { onStderr })
+  if (file !== undefined && url === undefined)
+    return commandTarget([file, ...args], { onStderr, ...surroundings })
   if (url === undefined || file !== undefined) throw targetUsageError(file !== undefined)
   const headers = headerRecord(header)
   return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })

@@ -56,7 +56,7 @@ export class Breakpoints {
     const stops: Breakpoint[] = []
     const logs: BreakpointHits['logs'][number][] = []
     for (const armed of this.#all) {
-      if (!armed.holdsAt(subject, phase) || !armed.count()) continue
+      if (!armed.holdsAt(subject, phase) || !armed.count(subject)) continue
       const text = armed.textFor(subject)
       if (text !== undefined) logs.push({ breakpoint: armed.id, text })
       else stops.push(armed.view)
@@ -68,7 +68,7 @@ export class Breakpoints {
   /** The breakpoints that stop at a message of the past. Hits are not counted again, and nothing is printed. */
   stopsAt(subject: BreakpointSubject, phase: StopPhase): readonly Breakpoint[] {
     return this.#all
-      .filter((one) => one.view.log === undefined && one.holdsAt(subject, phase))
+      .filter((one) => one.view.log === undefined && one.holdsAt(subject, phase) && one.hasStoppedAt(subject))
       .map(({ view }) => view)
   }
 
@@ -91,6 +91,8 @@ class ArmedBreakpoint {
   readonly #filter: FilterExpression | undefined
   readonly #log: readonly (string | PathPattern)[] | undefined
   readonly #isHit: (count: number) => boolean
+  /** The frames of the messages at which it has stopped, if it stops only at some hits. */
+  readonly #stoppedAt = new Set<number>()
   #hitCount = 0
 
   constructor(spec: BreakpointSpec, id: number) {
@@ -124,8 +126,15 @@ class ArmedBreakpoint {
   }
 
   /** Counts a hit. Returns true if the run stops at this one. */
-  count(): boolean {
-    return this.#isHit(++this.#hitCount)
+  count({ frame = 0 }: BreakpointSubject): boolean {
+    const isHit = this.#isHit(++this.#hitCount)
+    if (isHit && this.#spec.hits !== undefined) this.#stoppedAt.add(frame)
+    return isHit
+  }
+
+  /** A breakpoint that stops only at some hits stops at the same messages when the run goes back. */
+  hasStoppedAt({ frame = 0 }: BreakpointSubject): boolean {
+    return this.#spec.hits === undefined || this.#stoppedAt.has(frame)
   }
 
   /** The text of a logpoint; `undefined` for a breakpoint that stops. */
