@@ -242,13 +242,15 @@ const NOT_DONE: ShownStep = {
 
 /** The place of a message on the tape, as filters see it. */
 function placeOf({
+  index,
   turn: { trigger, response, exchange, cut },
   message,
 }: PlannedMessage): Pick<
   BreakpointSubject,
-  'exchange' | 'frame' | 'responseFrame' | 'server' | 'conn' | 'id' | 'methods' | 'target'
+  'index' | 'exchange' | 'frame' | 'responseFrame' | 'server' | 'conn' | 'id' | 'methods' | 'target'
 > {
   return {
+    index,
     exchange,
     frame: trigger?.n,
     responseFrame: response?.n ?? cut,

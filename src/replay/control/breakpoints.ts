@@ -5,6 +5,8 @@ import type { Breakpoint, BreakpointSpec, StopPhase } from './commands.ts'
 
 /** A message at which breakpoints are checked. */
 export interface BreakpointSubject extends FilterSubject {
+  /** Position among the client's messages on the tape, from 0. */
+  readonly index: number
   /** The frame of the recorded response. */
   readonly responseFrame: number | undefined
   /** True if the response differs from the tape. */
@@ -117,7 +119,8 @@ class ArmedBreakpoint {
   }
 
   holdsAt(subject: BreakpointSubject, phase: StopPhase): boolean {
-    const { frame, difference } = this.#spec
+    const { frame, index, difference } = this.#spec
+    if (index !== undefined && index !== subject.index) return false
     const isAtResponse = frame !== undefined && frame === subject.responseFrame
     if (phase !== (isAtResponse ? 'response' : this.#phase)) return false
     if (frame !== undefined && frame !== subject.frame && !isAtResponse) return false

@@ -65,6 +65,8 @@ export interface BreakpointSpec {
   readonly filter?: string
   /** A frame of the tape: that of a request, or that of its response. */
   readonly frame?: number
+  /** Position among the client's messages on the tape, from 0. */
+  readonly index?: number
   /** Stops only if the response differs from the tape. */
   readonly difference?: boolean
   /** Before the message is sent, or after its response. The default is `response` if the filter depends on the response. */
@@ -290,6 +292,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandMember>>>
   addBreakpoint: {
     filter: TEXT,
     frame: NUMBER,
+    index: NUMBER,
     difference: YES_OR_NO,
     phase: { is: (value) => value === 'request' || value === 'response' },
     log: TEXT,

@@ -98,6 +98,7 @@ test.each<[name: string, spec: object, stops: readonly string[]]>([
     ['#3 response', '#5 response'],
   ],
   ['a condition on the request', { filter: 'params.arguments.q == "word 4"' }, ['#5 request']],
+  ['an index', { index: 4 }, ['#4 request']],
   ['a difference', { difference: true }, ['#4 response']],
   ['a frame of a request', { frame: 6 }, ['#3 request']],
   ['a frame of a response', { frame: 7 }, ['#3 response']],
