@@ -4,6 +4,7 @@ import { requireNewTape } from '../store/file/write.ts'
 import { ReelayError } from '../errors.ts'
 import { isTapePath, resolveTape } from '../store/home.ts'
 import { quoteShellWord } from '../text.ts'
+import { signalChild } from '../link/process/process-family.ts'
 import { FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
 import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
 import { announceConfig } from './options/config-options.ts'
@@ -62,7 +63,7 @@ function announceRecordingConfig(): void {
 
 async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
   const server = await startServer(args.command)
-  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => server.child.kill(signal))
+  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => signalChild(server.child, signal))
   try {
     await runStdioRecording(args, server)
   } catch (error) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
+import { signalChild } from '../../link/process/process-family.ts'
 import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
 import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
@@ -93,7 +94,7 @@ async function learnFrom(tape: string, { learn, command, quiet }: RecordCommandA
     detached: process.platform !== 'win32',
     windowsHide: true,
   })
-  const stop = (): void => void child.kill('SIGTERM')
+  const stop = (): void => signalChild(child, 'SIGTERM')
   process.once('SIGINT', stop)
   await once(child, 'close').catch(() => {}) // the recording is complete, with or without a profile
   process.off('SIGINT', stop)

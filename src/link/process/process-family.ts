@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { systemErrorCode } from '../../errors.ts'
 
@@ -145,6 +145,11 @@ export function signalGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (process.platform === 'win32')
     spawnSync('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore' })
   else signalProcess(killTarget(pid), signal)
+}
+
+/** Sends a signal to a child. Node sends it to our own group if the child could not be started because too many files are open. */
+export function signalChild(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid !== undefined) child.kill(signal)
 }
 
 function signalProcess(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {

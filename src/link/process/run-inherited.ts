@@ -1,3 +1,4 @@
+import { signalChild } from './process-family.ts'
 import { commandStartError, FORWARDED_SIGNALS, loadSpawn, type ProcessExit } from './server-process.ts'
 
 /** Runs a command with our own stdin, stdout and stderr, and forwards signals to it. */
@@ -10,7 +11,7 @@ export async function runWithInheritedStdio(
   const child = start(file, args, { env, stdio: 'inherit' })
   for (const signal of FORWARDED_SIGNALS) {
     process.on(signal, () => {
-      if (!isFromTerminal(signal)) child.kill(signal)
+      if (!isFromTerminal(signal)) signalChild(child, signal)
     })
   }
   return new Promise((resolve, reject) => {

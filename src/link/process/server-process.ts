@@ -2,7 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../../errors.ts'
 import { monotonicNow, sleep } from './monotonic-clock.ts'
-import { ProcessFamily } from './process-family.ts'
+import { ProcessFamily, signalChild } from './process-family.ts'
 
 /** How a process ended: exactly one of the two is set. */
 export interface ProcessExit {
@@ -104,7 +104,7 @@ function startKillGuard(): KillGuard {
     },
     dismiss: () => {
       clearInterval(looking)
-      guard.kill('SIGKILL')
+      signalChild(guard, 'SIGKILL')
     },
   }
 }

@@ -3,6 +3,7 @@ import { isAbsolute, dirname } from 'node:path'
 import { text as readToEnd } from 'node:stream/consumers'
 import { probeHttp, type HttpProbeResult } from '../../http/client/probe.ts'
 import type { AddedHeader } from '../../http/headers.ts'
+import { signalChild } from '../../link/process/process-family.ts'
 import { startServer } from '../../link/process/server-process.ts'
 import type { Request } from '../../protocol/message.ts'
 import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
@@ -68,7 +69,7 @@ function mayDownload([, program]: readonly string[]): boolean {
 
 async function recorderProblem([file = '', ...args]: readonly string[]): Promise<string | undefined> {
   const { child, exited, guard } = await startServer([file, ...args, '--version'])
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+  const timer = setTimeout(() => signalChild(child, 'SIGKILL'), START_TIMEOUT_MS)
   child.stdin.on('error', () => {}).end()
   child.stderr.resume()
   try {
