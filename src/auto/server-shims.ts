@@ -315,7 +315,8 @@ function startServer([file, ...args]: readonly [string, ...string[]], { env, soc
   const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const copy = (kind: Part['kind'], bytes: Buffer = Buffer.alloc(0)): boolean =>
     socket.writable ? socket.write(encodePart({ kind, bytes })) : true
-  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.pid !== undefined && child.kill(signal))
+  for (const signal of FORWARDED_SIGNALS)
+    process.on(signal, () => child.pid !== undefined && child.kill(signal))
   // Each part is copied before it goes on, so that a request is on the tape before its response.
   process.stdin.on('data', (chunk: Buffer) => void copy('c2s', chunk))
   process.stdin.on('end', () => void copy('eof'))

@@ -290,6 +290,15 @@ describe('a text that takes too much work', () => {
     expect(redactor.text('{"password":"Hunter2xyz"}')).toBe(redactorWith().text('{"password":"Hunter2xyz"}'))
   })
 
+  test('is withheld if it is too long for a pattern, and the recording goes on', () => {
+    const redactor = redactorWith({ maxWork: 1e9 })
+    const long = argumentsOf({ token: 'a1b2c3d4'.repeat(1_000_000) })
+    const why = 'it is too long to be searched for secrets'
+    expect(redactor.message(long)).toEqual({ kind: 'withheld', why })
+    expect(redactor.text('{"password":"Hunter2xyz"}')).toBe(redactorWith().text('{"password":"Hunter2xyz"}'))
+    expect(() => redactorWith().text(long)).toThrow(why)
+  })
+
   test('is redacted if there is no limit', () => {
     expect(redactorWith().text(text)).not.toMatch(/Hunter|withheld/)
   })

@@ -6,7 +6,7 @@ import { SecretScanner } from './scanner.ts'
 import { isSecretHeader, isSecretVariable, isOAuthField, isSecretParameter } from './secret-names.ts'
 import { SecretValues, type RedactionSource } from './secret-values.ts'
 import { isPlausibleSecret } from './value-checks.ts'
-import { isRedactionLimit, WorkLimit } from './work-limit.ts'
+import { isRedactionLimit, redactionLimit, WorkLimit } from './work-limit.ts'
 import { fromBase64, toBase64, withoutPadding } from './views.ts'
 
 export interface RedactorOptions {
@@ -160,11 +160,14 @@ export class Redactor {
     try {
       return { kind: 'redacted', text: this.#guard(redact) }
     } catch (error) {
-      if (!isRedactionLimit(error)) throw error
+      const limit = isStackOverflow(error)
+        ? redactionLimit('it is too long to be searched for secrets')
+        : error
+      if (!isRedactionLimit(limit)) throw error
       this.#secrets.known.rebuild() // the guard can interrupt anything
-      if (!this.#isLimited) throw error
+      if (!this.#isLimited) throw limit
       this.#withheldCount++
-      return { kind: 'withheld', why: error.message }
+      return { kind: 'withheld', why: limit.message }
     }
   }
 
@@ -218,6 +221,11 @@ export class Redactor {
     const lines = value.split(/\\n|\n/)
     if (lines.length > 1) for (const line of lines) if (/^[\w+/=]{16,}$/.test(line)) this.learn(line)
   }
+}
+
+/** A pattern that matches millions of characters in one piece needs more memory than V8 gives it. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
 }
 
 function textOrNote(message: RedactedMessage): string {
