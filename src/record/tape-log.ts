@@ -86,6 +86,7 @@ export class TapeLog {
   #stoppedAt: string | undefined
   #isTroubleReported = false
   #postponed: (() => void)[] = []
+  #strayLines: { readonly count: number; readonly first?: string } = { count: 0 }
   #finished: Promise<RecordingSummary> | undefined
 
   constructor(options: TapeLogOptions) {
@@ -179,6 +180,11 @@ export class TapeLog {
   /** Remembers a long message that is validated when the tape is finished. */
   readonly validateLater = (payload: PayloadRange): void => void this.#current?.unvalidated.push(payload)
 
+  /** Counts a line on stdout of a server that is not a message. `text` is already redacted. */
+  addStrayLine(text: string): void {
+    this.#strayLines = { count: this.#strayLines.count + 1, first: this.#strayLines.first ?? text }
+  }
+
   /** Counts messages that were written, and checks the limits. */
   countMessages(messages: number): void {
     if (this.#limitWatch !== undefined && this.#current !== undefined) {
@@ -264,6 +270,7 @@ export class TapeLog {
         this.redactor.withheldCount > 0 && { withheld: this.redactor.withheldCount }),
       vault,
       stoppedAt: this.#stoppedAt,
+      ...(this.#strayLines.count > 0 && { strayLines: this.#strayLines }),
     }
   }
 }
@@ -285,6 +292,8 @@ export interface RecordingSummary {
   readonly vault: VaultSummary | undefined
   /** The limit at which recording stopped while the session continued. */
   readonly stoppedAt: string | undefined
+  /** Lines on stdout of a server that are not messages. Missing if there are none. */
+  readonly strayLines?: { readonly count: number; readonly first?: string }
 }
 
 /** A tape file that is being written. */

@@ -57,6 +57,19 @@ test.each(['SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const)(
   },
 )
 
+test('a server that logs on stdout is told to log to stderr, with the first line', async () => {
+  const log = `console.log('INFO starting'); console.log('{"jsonrpc":"2.0","method":"notifications/x"}'); console.log('INFO ready')`
+  const run = record([process.execPath, '-e', log])
+  await run.exited
+  expect(run.stdout().toString()).toContain('INFO ready\n')
+  expect(run.stderr()).toContain(
+    'reelay: the server wrote 2 lines on stdout that are not JSON-RPC, which breaks some clients: let it log to stderr; the first: INFO starting\n',
+  )
+  const silent = record([process.execPath, '-e', log], { options: ['-q'] })
+  await silent.exited
+  expect(silent.stderr()).not.toContain('stdout')
+})
+
 test('stderr is forwarded and recorded, even a character that was split between chunks', async () => {
   const run = record(fixtureServer('complain'), { options: ['-q'] })
   setTimeout(() => run.child.stdin.end(), 500)

@@ -57,7 +57,13 @@ export function printRecordingSummary(args: RecordTapeArgs, summary: RecordingSu
 }
 
 function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary): void {
-  const { path, tapes, frames, loss, secrets, withheld, stoppedAt } = summary
+  const { path, tapes, frames, loss, secrets, withheld, stoppedAt, strayLines } = summary
+  if (strayLines !== undefined && !quiet) {
+    const [lines, are] = strayLines.count === 1 ? ['1 line', 'is'] : [`${strayLines.count} lines`, 'are']
+    printNotice(
+      `the server wrote ${lines} on stdout that ${are} not JSON-RPC, which breaks some clients: let it log to stderr; the first: ${escapeControlChars(strayLines.first ?? '')}`,
+    )
+  }
   if (withheld !== undefined)
     printNotice(
       `${'REDACTION_LIMIT' satisfies ErrorCode} ${withheld} ${withheld === 1 ? 'message is' : 'messages are'} withheld from the tape: searching for secrets takes too long`,

@@ -189,10 +189,18 @@ class LineRecorder implements DirectionRecorder {
   #writeLine(line: Line, time: number, mayContainSecrets: boolean): boolean {
     const { filter, onMessage } = this.#options
     if (filter !== undefined && !filter.keeps(this.#dir, textOf(line), this.#origin)) return false
-    if (!this.#frames.message(time, this.#place, line, mayContainSecrets))
-      return this.#frames.raw(time, this.#place, line, { redactText: this.#redactText() })
+    if (!this.#frames.message(time, this.#place, line, mayContainSecrets)) {
+      const redactText = this.#redactText()
+      if (this.#dir === 's2c') this.#countStrayLine(textOf(line), redactText)
+      return this.#frames.raw(time, this.#place, line, { redactText })
+    }
     onMessage?.(this.#dir, textOf(line))
     return true
+  }
+
+  #countStrayLine(text: string, redactText: (text: string) => string = String): void {
+    const shown = text.trim().slice(0, MAX_SHOWN_LENGTH)
+    if (shown !== '') this.#options.log.addStrayLine(redactText(shown))
   }
 
   /** A private key may be spread over several lines, of which only the first and the last are recognizable. */
@@ -204,6 +212,7 @@ class LineRecorder implements DirectionRecorder {
 }
 
 const NO_BYTES = new Uint8Array(0)
+const MAX_SHOWN_LENGTH = 200
 
 /**
  * Finds the lines of one direction that may contain a secret. Every byte is scanned once, when it arrives. The bytes on both

@@ -203,7 +203,9 @@ export class LiveSession {
 
   #addStrayLine(shown: string): void {
     if (this.strayLines.length < MAX_STRAY_LINES) this.strayLines.push(shown)
-    this.#options.onNote(`the server sent an invalid message: ${shown}`)
+    const advice =
+      parseJson(shown) === undefined ? ' (if this is a log line, let the server log to stderr)' : ''
+    this.#options.onNote(`the server sent an invalid message: ${shown}${advice}`)
   }
 
   async #reply(request: Request): Promise<void> {

@@ -59,7 +59,7 @@ test('a second answer, an answer to nothing and what is no message are noted, ea
   expect(notes).toEqual([
     'the server answered 2, a second time, or too late',
     'the server answered "x", which is not the id of any request',
-    'the server sent an invalid message: oops (2 times)',
+    'the server sent an invalid message: oops (if this is a log line, let the server log to stderr) (2 times)',
   ])
   expect(summary.verdict).toBe('pass')
 })

@@ -108,9 +108,32 @@ test('a tape without a handshake is served: initialize, tools/list and the recor
     misses: [],
     notes: [
       'initialize is not on the tape: answered by what the rest of the tape shows of the server',
-      'tools/list is not on the tape, and neither is the handshake: answered with the names of the tools that were called',
+      'tools/list is not on the tape, and neither is the handshake: answered with what was used',
     ],
   })
+})
+
+test('a tape without a handshake lists the prompts and resources that were used', () => {
+  const run = playing(
+    client(ask(1, 'prompts/get', { name: 'p', arguments: {} })),
+    server({ id: 1, result: { messages: [] } }),
+    client(ask(2, 'resources/read', { uri: 'a://b' })),
+    server({ id: 2, result: { contents: [] } }),
+  )
+  run.say(
+    ask('a', 'initialize', { protocolVersion: '2025-06-18', capabilities: {} }),
+    ask('b', 'prompts/list'),
+    ask('c', 'resources/list'),
+    ask('d', 'resources/templates/list'),
+    ask('e', 'tools/list'),
+  )
+  expect(run.out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { id: 'a', result: { capabilities: { prompts: {}, resources: {} } } },
+    { id: 'b', result: { prompts: [{ name: 'p' }] } },
+    { id: 'c', result: { resources: [{ uri: 'a://b', name: 'a://b' }] } },
+    { id: 'd', result: { resourceTemplates: [] } },
+    { id: 'e', error: { data: { reason: 'UNKNOWN_METHOD' } } },
+  ])
 })
 
 test('the handshake of a tape that only shows errors of modern requests is modern', () => {

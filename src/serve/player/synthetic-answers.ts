@@ -42,9 +42,12 @@ export function syntheticAnswer(
     const result = revision.openingResult({ ...description(), version: agreed })
     return { answer: { result }, note: `${method} ${OPENING_NOTE}`, isAssumed: true }
   }
-  if (method === 'tools/list' && !hasMethod(turns, server, [method, revision.openingMethod])) {
-    const tools = calledTools(turns, server)
-    if (tools.length > 0) return { answer: { result: { tools } }, note: TOOLS_NOTE, isAssumed: true }
+  const list = LISTS.get(method)
+  if (list !== undefined && !hasMethod(turns, server, [method, revision.openingMethod])) {
+    const used = usedItems(turns, server, list.use)
+    const modern = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+    const result = { [list.member]: list.items(used), ...(revision.isStateless && modern) }
+    if (used.length > 0) return { answer: { result }, note: `${method} ${LIST_NOTE}`, isAssumed: true }
   }
   if (method === 'logging/setLevel' && declaresLogging(turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
@@ -60,14 +63,49 @@ function hasMethod(turns: TurnStore, server: string, methods: readonly string[])
   return turns.kinds().some((kind) => kind.server === server && methods.includes(kind.method))
 }
 
-/** The tools that were called, for a tape without its beginning. Nothing is known about their arguments. */
-function calledTools(turns: TurnStore, server: string): readonly JsonObject[] {
-  const names = new Set<string>()
+/** How a list is answered for a tape without its beginning: with what was used. Nothing more is known of it. */
+interface AssumedList {
+  /** The method that uses an item. */
+  readonly use: string
+  readonly member: string
+  readonly items: (used: readonly string[]) => readonly JsonObject[]
+}
+
+const LISTS = new Map<string, AssumedList>([
+  [
+    'tools/list',
+    {
+      use: 'tools/call',
+      member: 'tools',
+      items: (names) => names.map((name) => ({ name, inputSchema: { type: 'object' } })),
+    },
+  ],
+  [
+    'prompts/list',
+    { use: 'prompts/get', member: 'prompts', items: (names) => names.map((name) => ({ name })) },
+  ],
+  [
+    'resources/list',
+    { use: 'resources/read', member: 'resources', items: (uris) => uris.map((uri) => ({ uri, name: uri })) },
+  ],
+  ['resources/templates/list', { use: 'resources/read', member: 'resourceTemplates', items: () => [] }],
+])
+
+/** The names or URIs with which a method was called. */
+function usedItems(turns: TurnStore, server: string, use: string): readonly string[] {
+  const found = new Set<string>()
   for (let place = 0; place < turns.size; place++) {
-    const { server: name, method, name: tool } = turns.summary(place)
-    if (name === server && method === 'tools/call' && tool !== undefined) names.add(tool)
+    const summary = turns.summary(place)
+    if (summary.server !== server || summary.method !== use) continue
+    const item = summary.name ?? uriIn(turns.at(place))
+    if (typeof item === 'string') found.add(item)
   }
-  return Array.from(names, (name) => ({ name, inputSchema: { type: 'object' } }))
+  return [...found]
+}
+
+function uriIn(turn: Turn | undefined): unknown {
+  const message = turn?.trigger?.message
+  return message?.kind === 'request' ? member(message.params, 'uri') : undefined
 }
 
 function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
@@ -78,8 +116,7 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
 }
 
 const OPENING_NOTE = 'is not on the tape: answered by what the rest of the tape shows of the server'
-const TOOLS_NOTE =
-  'tools/list is not on the tape, and neither is the handshake: answered with the names of the tools that were called'
+const LIST_NOTE = 'is not on the tape, and neither is the handshake: answered with what was used'
 const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
 function declaresLogging(turns: TurnStore, server: string): boolean {
