@@ -1,5 +1,6 @@
 // `npm run verdicts`: how far the verdicts of `reelay verify` can be trusted, in figures. It seeds changes into a server, one at
 // a time, and counts those that are found; and it verifies an unchanged server with volatile values and counts false alarms.
+import { appendFileSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { changed } from './verdicts/change.mjs'
 import { openBench, runAll } from './verdicts/bench.mjs'
@@ -7,20 +8,24 @@ import { falseAlarmsIn, judge } from './verdicts/judgement.mjs'
 import { measureServers } from './verdicts/servers.mjs'
 import { SCENES } from './verdicts/scenes/index.mjs'
 import { VOLATILE_KINDS } from './verdicts/scenes/volatile.mjs'
-import { printAlarms, printChanges, printSometimes } from './verdicts/tables.mjs'
+import { printAlarms, printChanges, printServers, printSometimes } from './verdicts/tables.mjs'
 
 const USAGE = `Usage: npm run verdicts -- [options]
 
   --part <name>        changes, volatile, sometimes or servers (repeatable; default: the first three)
   --only <text>        Only these shapes, scenes, changes (scene.change) or volatile kinds (repeatable)
+  --except <text>      Not these scenes, changes or volatile kinds (repeatable)
   --era <era>          legacy or modern (default: both)
   --transport <kind>   stdio or http (default: each change once over stdio and once over HTTP, with noise or without in turn), or memory:
                        the server is in this process and the library is called, which is much quicker
-  --profile <kind>     with or without a noise profile of the unchanged server; needs --transport memory (default: both there)
+  --profile <kind>     with or without a noise profile of the unchanged server (default: both in memory, otherwise without)
   --noise <kind>       with or without noise beside each change (default: both)
   --all                Every change over both transports, with and without noise
   --runs <n>           Runs of the unchanged server for each age of the tape (default: 3)
   --sample <n>         Only every nth change, for a quick look
+  --offset <n>         Begin with this one of them, to make a long run in pieces (default: 0)
+  --into <file>        Add the results to this file, a JSON line for each run
+  --sum <file>         Print the tables of such a file; start nothing
   --alone              Verify each volatile kind with a tape of its own
   --verbose            Say for each miss what the report had instead
   --json               Print every result as JSON
@@ -31,6 +36,7 @@ const { values: options } = parseArgs({
   options: {
     part: { type: 'string', multiple: true },
     only: { type: 'string', multiple: true },
+    except: { type: 'string', multiple: true },
     era: { type: 'string' },
     transport: { type: 'string' },
     noise: { type: 'string' },
@@ -38,6 +44,9 @@ const { values: options } = parseArgs({
     runs: { type: 'string', default: '3' },
     all: { type: 'boolean', default: false },
     sample: { type: 'string', default: '1' },
+    offset: { type: 'string', default: '0' },
+    into: { type: 'string' },
+    sum: { type: 'string' },
     alone: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -74,11 +83,16 @@ const transports = chosen('transport', ['stdio', 'http', 'memory']).filter(
   (transport) => transport !== 'memory' || options.transport === 'memory',
 )
 const isInMemory = transports.includes('memory')
-const profiles = isInMemory ? chosen('profile', ['without', 'with']) : ['without']
+const profiles =
+  isInMemory || options.profile !== undefined ? chosen('profile', ['without', 'with']) : ['without']
 /** Verifying in memory mostly waits for values that change slowly. */
 const parallel = isInMemory ? 24 : undefined
 const noises = chosen('noise', ['without', 'with'])
 const parts = options.part ?? ['changes', 'volatile', 'sometimes']
+if (options.sum !== undefined) {
+  printAll(sumOf(readFileSync(options.sum, 'utf8')))
+  process.exit()
+}
 const bench = await openBench()
 const controls = new Map()
 const began = Date.now()
@@ -88,21 +102,50 @@ const sometimes = parts.includes('sometimes') && !options.smoke ? await measureS
 const servers = parts.includes('servers') ? await measureServers(Number(options.runs)) : []
 bench.close()
 
-if (options.json) console.log(JSON.stringify({ changes, alarms, sometimes, servers }, null, 2))
-else {
-  if (changes.length > 0) printChanges(changes, options)
-  if (alarms.length > 0) printAlarms(alarms, options)
-  if (sometimes.length > 0) printSometimes(sometimes, options)
-  for (const { name, runs, alarmed, why } of servers)
-    console.log(`${name.padEnd(28)} ${runs} runs, ${alarmed} false alarms${why === '' ? '' : `: ${why}`}`)
-  console.log(`\n${Math.round((Date.now() - began) / 1000)} s`)
+const results = { changes, alarms, sometimes, servers }
+if (options.into !== undefined) appendFileSync(options.into, `${JSON.stringify(results)}\n`)
+if (options.json) console.log(JSON.stringify(results, null, 2))
+else printAll(results)
+console.error(`\n${Math.round((Date.now() - began) / 1000)} s`)
+
+function printAll({ changes: found, alarms: volatile, sometimes: flaky, servers: others }) {
+  if (found.length > 0) printChanges(found, options)
+  if (volatile.length > 0) printAlarms(volatile, options)
+  if (flaky.length > 0) printSometimes(flaky, options)
+  if (others.length > 0) printServers(others, options)
+  const isGood =
+    found.every(({ isNamed }) => isNamed) &&
+    volatile.every(({ alarmed }) => alarmed === 0) &&
+    flaky.every(({ isFound }) => isFound) &&
+    others.every(({ alarmed, missed = 0 }) => alarmed + missed === 0)
+  process.exitCode = isGood ? 0 : 1
 }
-const isGood =
-  changes.every(({ isNamed }) => isNamed) &&
-  alarms.every(({ alarmed }) => alarmed === 0) &&
-  sometimes.every(({ isFound }) => isFound) &&
-  servers.every(({ alarmed }) => alarmed === 0)
-process.exitCode = isGood ? 0 : 1
+
+/** Adds up the runs of several pieces. */
+function sumOf(text) {
+  const pieces = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const all = (name) => pieces.flatMap((piece) => piece[name])
+  const added = new Map()
+  for (const one of all('alarms')) {
+    const key = [one.kind, one.age, one.era, one.transport, one.profile].join(' ')
+    const known = added.get(key)
+    if (known === undefined) added.set(key, { ...one })
+    else {
+      known.runs += one.runs
+      known.alarmed += one.alarmed
+      if (one.why !== '') known.why = one.why
+    }
+  }
+  return {
+    changes: all('changes'),
+    alarms: [...added.values()],
+    sometimes: all('sometimes'),
+    servers: all('servers'),
+  }
+}
 
 /** Each change alone, and the unchanged server once for each tape: an alarm there would make every find doubtful. */
 async function measureChanges() {
@@ -119,7 +162,7 @@ async function measureChanges() {
         for (const change of [undefined, ...wanted])
           jobs.push({ scene, change, era, transport, noise, profile, tape })
     }
-  const picked = jobs.filter((_, n) => n % Number(options.sample) === 0)
+  const picked = jobs.filter((_, n) => isSampled(n))
   const results = await runAll(picked, measureChange, pool('changes', picked.length))
   return results.filter((result) => result !== undefined)
 }
@@ -197,7 +240,7 @@ async function measureVolatile() {
 
 /** In memory, each tenth run has a tape of its own, because what was recorded by chance decides too. */
 async function measureAlarms({ era, transport, shift, set, profile, run }) {
-  const take = isInMemory ? Math.floor(run / 10) : 0
+  const take = isInMemory ? Math.floor(run / 10) : Number(options.offset)
   const wanted = { scene: 'volatile', era, transport, shift, kinds: set, take }
   const { tape, folder } = await bench.tapeOf(wanted)
   const settings = { scene: 'volatile', folder }
@@ -222,7 +265,7 @@ async function measureSometimes() {
       change,
     }))
     .filter(({ era, change }) => isOfEra(change, era))
-    .filter((_, n) => n % Number(options.sample) === 0)
+    .filter((_, n) => isSampled(n))
   const results = await runAll(
     jobs,
     async ({ era, transport, noise, parity, scene, change }) => {
@@ -246,6 +289,10 @@ async function measureSometimes() {
   return results.filter((result) => result !== undefined)
 }
 
+function isSampled(n) {
+  return n % Number(options.sample) === Number(options.offset)
+}
+
 function listCatalogue() {
   for (const { name, shape, document, changes: own } of SCENES) {
     for (const change of own) changed(document, change)
@@ -266,6 +313,7 @@ function isWanted(scene, change, way) {
 }
 
 function isNamedByOnly(names) {
+  if (options.except?.some((name) => names.includes(name))) return false
   return options.only === undefined || options.only.some((name) => names.includes(name))
 }
 

@@ -9,6 +9,7 @@ import { playOverHttp, playOverStdio } from './client.mjs'
 import { startHttpServer } from './http-server.mjs'
 import { profileInMemory, verifyInMemory } from './memory.mjs'
 import { sceneOf } from './scenes/index.mjs'
+import { VOLATILE_KINDS } from './scenes/volatile.mjs'
 
 const SERVER = [process.execPath, fileURLToPath(new URL('stdio-server.mjs', import.meta.url))]
 
@@ -32,9 +33,15 @@ export async function openBench() {
     VERDICTS_SETTINGS: JSON.stringify(settings),
   })
 
-  async function record({ scene, era, transport, noise, shift = 0, kinds }) {
+  async function record({ scene, era, transport, noise, shift = 0, kinds, take }) {
     const own = folderFor('tape')
     const tape = join(own, `${scene}.tape.jsonl`)
+    if (transport === 'memory' && kinds?.length === 1) {
+      // Recording every kind alone would take longer than verifying it.
+      const whole = await tapeOf({ scene, era, transport, noise, shift, kinds: VOLATILE_KINDS, take })
+      writeFileSync(tape, partOf(readFileSync(whole.tape, 'utf8'), kinds[0]))
+      return { tape, folder: own }
+    }
     const { play } = sceneOf(scene)
     const settings = { scene, noise, shift, folder: own }
     const session = { era, play: (client) => play(client, kinds) }
@@ -70,13 +77,27 @@ export async function openBench() {
       })
     }
     const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
-    const command = [process.execPath, main, 'verify', tape, '--json', '--no-config', ...options, ...target]
-    const child = start(command, { env: envOf(all), stdio: ['ignore', 'pipe', 'pipe'] })
-    const output = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'])
-      child[name].setEncoding('utf8').on('data', (chunk) => (output[name] += chunk))
-    const code = await ended(child)
-    return { code, report: parsed(output.stdout), stderr: output.stderr }
+    if (hasProfile) await learnedFor({ tape, target, env: envOf(all) })
+    const profile = hasProfile ? [] : ['--no-noise-profile']
+    const args = ['verify', tape, '--json', '--no-config', ...profile, ...options, ...target]
+    const { code, stdout, stderr } = await outputOf(args, envOf(all))
+    return { code, report: parsed(stdout), stderr }
+  }
+
+  /** Runs `reelay learn` on the unchanged server, once for each tape. */
+  function learnedFor({ tape, target, env }) {
+    const { change, sometimes, ...unchanged } = JSON.parse(env.VERDICTS_SETTINGS)
+    if (!profiles.has(tape))
+      profiles.set(
+        tape,
+        outputOf(['learn', tape, '--no-config', ...target], {
+          ...env,
+          VERDICTS_SETTINGS: JSON.stringify(unchanged),
+        }).then(({ code, stderr }) => {
+          if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
+        }),
+      )
+    return profiles.get(tape)
   }
 
   /** What the unchanged server shows. */
@@ -115,6 +136,33 @@ export async function runAll(jobs, work, { onDone = () => {}, parallel = availab
   }
   await Promise.all(Array.from({ length: parallel }, worker))
   return results
+}
+
+/** Runs the built program. */
+async function outputOf(args, env) {
+  const child = start([process.execPath, main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'])
+    child[name].setEncoding('utf8').on('data', (chunk) => (output[name] += chunk))
+  return { code: await ended(child), ...output }
+}
+
+/** The lines of a tape without those of other calls, which are made one after the other. */
+function partOf(text, id) {
+  const [header, ...lines] = text.trim().split('\n')
+  const frames = lines.map((line) => JSON.parse(line))
+  const isRequest = ({ dir, msg }) => dir === 'c2s' && msg?.method === 'tools/call'
+  const first = frames.findIndex(isRequest)
+  const from = frames.findIndex((frame) => isRequest(frame) && frame.msg.id === id)
+  const to = frames.findIndex(({ dir, msg }) => dir === 's2c' && msg?.id === id)
+  const rest = frames.filter(({ event }, at) => event !== undefined && at > first)
+  const kept = [...frames.slice(0, first), ...frames.slice(from, to + 1), ...rest]
+  const numbered = kept.map((frame, at) => ({
+    ...frame,
+    n: at + 1,
+    ...(frame.event === 'end' && { frames: kept.length }),
+  }))
+  return `${[header, ...numbered.map((frame) => JSON.stringify(frame))].join('\n')}\n`
 }
 
 /**

@@ -62,8 +62,16 @@ export function printSometimes(results, { verbose }) {
   printList('Passed', why, verbose)
 }
 
+export function printServers(results) {
+  console.log('\nServers of others\n')
+  for (const { name, runs, alarmed, tried = 0, missed = 0, why } of results)
+    console.log(
+      `${name.padEnd(28)} ${runs} runs, ${alarmed} false alarms; ${tried} changes, ${missed} missed${why === '' ? '' : `: ${why}`}`,
+    )
+}
+
 function wayOf({ era, transport, noise, profile }) {
-  return `${era}, ${transport}, ${noise} noise${transport === 'memory' ? `, ${profile} profile` : ''}`
+  return `${era}, ${transport}, ${noise} noise${profile === 'with' ? ', with profile' : ''}`
 }
 
 function printTable(groups) {

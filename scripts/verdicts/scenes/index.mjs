@@ -5,6 +5,7 @@ import { idScenes } from './ids.mjs'
 import { listingScenes } from './listings.mjs'
 import { structuredScenes } from './structured.mjs'
 import { textScenes } from './texts.mjs'
+import { unusualScenes } from './unusual.mjs'
 import { volatileScene } from './volatile.mjs'
 
 export const SCENES = [
@@ -14,6 +15,7 @@ export const SCENES = [
   ...errorScenes,
   ...listingScenes,
   ...conversationScenes,
+  ...unusualScenes,
 ]
 
 export function sceneOf(name) {

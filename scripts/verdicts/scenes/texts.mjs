@@ -190,7 +190,7 @@ export const textScenes = [
 ]
 
 /** A tool that answers with one text; a change replaces a part of its template. The last member is what a finding has to mention. */
-function text(name, shape, { template, changes }) {
+export function text(name, shape, { template, changes }) {
   return {
     name,
     shape,

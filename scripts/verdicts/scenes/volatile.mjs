@@ -117,6 +117,34 @@ const FIELDS = {
   'age-seconds-decimal': ['uptime', (now) => (now - RELEASED) / 1000],
   'list-of-times': ['seen', (now) => [1, 2, 3].map((n) => new Date(now.getTime() - n * 1000).toISOString())],
   'list-of-numbers': ['samples', () => [1, 2, 3, 4].map(() => randomInt(1, 1000))],
+  dice: ['roll', () => randomInt(1, 7)],
+  'small-sign': ['delta', () => randomInt(-3, 4)],
+  'signed-decimal': ['temperature', () => Math.round((Math.random() - 0.5) * 400) / 10],
+  'scientific-number': ['error', () => (Math.random() * 1e-5).toExponential(3)],
+  'iso-duration': ['took', () => `PT${(Math.random() * 50).toFixed(1)}S`],
+  'duration-words': ['ran', () => `${randomInt(1, 9)} minutes and ${randomInt(2, 59)} seconds`],
+  'human-bytes': ['size', () => `${(Math.random() * 900 + 1).toFixed(1)} KiB`],
+  'thousands-separator': ['rate', () => `${randomInt(1, 9)},${randomInt(100, 999)} req/s`],
+  'iso-week': ['week', (now) => isoWeek(now)],
+  quarter: ['quarter', (now) => `${now.getUTCFullYear()}-Q${Math.floor(now.getUTCMonth() / 3) + 1}`],
+  'exif-date': ['taken', (now) => now.toISOString().slice(0, 19).replaceAll('-', ':').replace('T', ' ')],
+  'mail-date': ['date', (now) => now.toUTCString().replace('GMT', '+0000')],
+  'seconds-until-midnight': ['remaining_s', (now) => Math.floor((DAY - (now.getTime() % DAY)) / 1000)],
+  'memory-address': ['repr', () => `<Job object at 0x7f${hex(5)}>`],
+  'build-metadata': ['version', () => `1.2.3+${hex(4)}`],
+  'position-jitter': [
+    'position',
+    () => ({ lat: 47.3769 + (Math.random() - 0.5) / 1000, lon: 8.5417 + (Math.random() - 0.5) / 1000 }),
+  ],
+  'lists-of-lists': [
+    'matrix',
+    () => [1, 2, 3].map(() => Array.from({ length: randomInt(1, 4) }, () => randomInt(1, 100))),
+  ],
+  emoji: ['mood', () => ['🚀', '🌞', '🌧️', '🌈', '⚡'][randomInt(5)]],
+  'encoded-json': [
+    'state',
+    (now) => Buffer.from(JSON.stringify({ at: now.toISOString(), n: randomInt(100) })).toString('base64'),
+  ],
   'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
 }
 
@@ -158,6 +186,24 @@ const TEXTS = {
   'prose-with-path': () => `Saved to /tmp/out-${hex(4)}/report.txt (3 files).`,
   'log-with-times': (now, { pid }) =>
     `[${now.toISOString()}] INFO ready in ${randomInt(2, 90)}ms (pid ${pid})`,
+  'members-in-random-order': () =>
+    JSON.stringify(Object.fromEntries(shuffled(Object.entries({ a: 1, b: [2, 3], c: { d: 4 }, e: 'f' })))),
+  'log-of-random-length': (now) =>
+    Array.from(
+      { length: randomInt(2, 7) },
+      (_, n) => `${new Date(now.getTime() - n * 1000).toISOString()} DEBUG tick ${hex(3)}`,
+    ).join('\n'),
+  'git-log': (now) =>
+    `commit ${hex(20)}\nAuthor: Ada <ada@example.com>\nDate:   ${now.toUTCString()}\n\n    Adds 3 files\n`,
+  'process-table': () =>
+    `  PID %CPU COMMAND\n${String(randomInt(100, 60_000)).padStart(5)} ${(Math.random() * 90).toFixed(1).padStart(4)} node\n`,
+  'directory-listing': (now) =>
+    `-rw-r--r-- 1 ada staff 512 ${format(now, { month: 'short' })} ${String(now.getUTCDate()).padStart(2)} ${now.toISOString().slice(11, 16)} a.txt`,
+  'http-headers': (now) =>
+    `HTTP/1.1 200 OK\nDate: ${now.toUTCString()}\nETag: "${hex(8)}"\nContent-Length: 512\nX-Request-Id: ${randomUUID()}\n`,
+  'prefixed-json': (now) =>
+    `Saved: {"id":"${randomUUID()}","at":"${now.toISOString()}","n":3} (${randomInt(1, 90)} ms)`,
+  'bar-chart': () => Array.from({ length: 8 }, () => '▁▂▃▄▅▆▇█'[randomInt(8)]).join(''),
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
 }
 
@@ -244,6 +290,12 @@ function field(structuredContent) {
 
 function hex(bytes) {
   return randomBytes(bytes).toString('hex')
+}
+
+function isoWeek(now) {
+  const thursday = new Date(now.getTime() + (3 - ((now.getUTCDay() + 6) % 7)) * DAY)
+  const week = Math.floor((thursday - Date.UTC(thursday.getUTCFullYear(), 0, 1)) / (7 * DAY)) + 1
+  return `${thursday.getUTCFullYear()}-W${String(week).padStart(2, '0')}`
 }
 
 function base64url(bytes) {
