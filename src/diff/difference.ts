@@ -17,6 +17,8 @@ export interface Difference {
   readonly format?: TextFormat
   /** The changed parts of a text that is prose. */
   readonly parts?: readonly ChangedPart[]
+  /** Both texts with the times of the other session, where these have the same relation to its clock. */
+  readonly timed?: { readonly expected: string; readonly actual: string }
   /** The whole texts, if the difference is inside of a structured text that is not JSON. */
   readonly within?: ChangedText
 }

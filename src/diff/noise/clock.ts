@@ -8,13 +8,75 @@ import { haveSameRelation, type ClockPair, type ZoneOffset } from './clock/relat
 import type { TimeToken } from './clock/time-reading.ts'
 import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } from './noise-kind.ts'
 
-/** Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. */
-export const clockTimes: NoiseKind = noiseByDifference('clock', (difference, { clock }) => {
+/**
+ * Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. Of other texts it
+ * keeps how they would read with the times of the other session, because noise beside a time is learned from live texts.
+ */
+export const clockTimes: NoiseKind = {
+  name: 'clock',
+  separate(differences, context) {
+    const { clock } = context
+    const { kept, suppressed } = timesAlone.separate(differences, context)
+    if (clock === undefined) return { kept, suppressed }
+    return {
+      kept: kept.map((one) => {
+        const timed = one.kind === 'changed' ? withOtherTimes(one, clock) : undefined
+        return timed === undefined ? one : { ...one, timed }
+      }),
+      suppressed,
+    }
+  },
+}
+
+const timesAlone: NoiseKind = noiseByDifference('clock', (difference, { clock }) => {
   if (clock === undefined) return false
   const { kind, expected, actual, path } = difference
   if (kind === 'order') return haveSameTimes(expected, actual, clock, path)
   return (kind === 'changed' || kind === 'renamed') && differOnlyInTime(expected, actual, clock, path)
 })
+
+/** Exchanges the times that have the same relation to the clocks of their sessions. Returns `undefined` if there are none, or if the texts have other lines. */
+function withOtherTimes({ expected, actual, path }: Difference, clock: SessionTimes): Difference['timed'] {
+  if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
+  if (Math.max(expected.length, actual.length) > LONGEST_TIMED) return undefined
+  const [then, now] = [expected.split('\n'), actual.split('\n')]
+  if (then.length !== now.length) return undefined
+  const [recorded, live, key] = [clock.recorded, clock.live(), keyOf(path)]
+  const lines = then.map((line, at) =>
+    exchangeTimes(line, now[at] ?? '', key, { recorded, live, zones: zonesFor(line) }),
+  )
+  if (!lines.some(({ isExchanged }) => isExchanged)) return undefined
+  return {
+    expected: lines.map((one) => one.expected).join('\n'),
+    actual: lines.map((one) => one.actual).join('\n'),
+  }
+}
+
+const LONGEST_TIMED = 200_000
+
+function exchangeTimes(
+  then: string,
+  now: string,
+  key: string,
+  clocks: ClockPair,
+): { readonly expected: string; readonly actual: string; readonly isExchanged: boolean } {
+  const same = { expected: then, actual: now, isExchanged: false }
+  if (then === now) return same
+  const recorded = timesIn(then, key, clocks.recorded)
+  const live = timesIn(now, key, clocks.live)
+  if (recorded.length === 0 || recorded.length !== live.length) return same
+  const pairs = recorded.flatMap((one, at) => {
+    const other = live[at]
+    return other !== undefined && areSame(one, other, clocks) ? [{ one, other }] : []
+  })
+  const expected = pairs.toReversed().reduce((text, { one, other }) => {
+    return text.slice(0, one.start) + now.slice(other.start, other.end) + text.slice(one.end)
+  }, then)
+  const actual = pairs.toReversed().reduce((text, { one, other }) => {
+    return text.slice(0, other.start) + then.slice(one.start, one.end) + text.slice(other.end)
+  }, now)
+  return { expected, actual, isExchanged: pairs.length > 0 }
+}
 
 /** Lists of times seem to have another order if a live time is equal to the recorded time of another item by chance. */
 function haveSameTimes(expected: unknown, actual: unknown, clock: SessionTimes, path: JsonPath): boolean {
@@ -44,15 +106,20 @@ export function differOnlyInTime(
   if (then === undefined || now === undefined || typeof expected !== typeof actual) return false
   const [recordedLines, liveLines] = [then.split('\n'), now.split('\n')]
   if (recordedLines.length !== liveLines.length || then === now) return false
-  const key = path
-    .filter((step) => typeof step === 'string')
-    .slice(-2)
-    .join(' ')
+  const key = keyOf(path)
   const [recorded, live] = [clock.recorded, clock.live()]
   return recordedLines.every((line, at) => {
     const liveLine = liveLines[at] ?? ''
     return line === liveLine || isSameLine(line, liveLine, key, { recorded, live, zones: zonesFor(line) })
   })
+}
+
+/** The last names of a path, which tell what a number is. */
+function keyOf(path: JsonPath): string {
+  return path
+    .filter((step) => typeof step === 'string')
+    .slice(-2)
+    .join(' ')
 }
 
 function spellingOf(value: unknown): string | undefined {

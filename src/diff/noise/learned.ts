@@ -303,13 +303,23 @@ class CompiledPlace implements LearnedPlace {
   presenceOf(item: unknown, isRecorded: boolean): Presence {
     if (this.#place.items.length === 0) return 'likely'
     const { seenIn, lists } = this.#seenItems()
-    const varying = [...seenIn.values()].filter(({ times }) => times < lists)
-    const rate = varying.reduce((sum, { times }) => sum + times, 0) / (varying.length * lists)
+    const rate = this.#rateOfItems()
     // Items that do not come again, such as random ids, say nothing about others.
-    if (varying.length === 0 || rate * lists < FEWEST_RECURRING) return 'likely'
+    if (rate * lists < FEWEST_RECURRING) return 'likely'
     const times = seenIn.get(canonicalJson(item))?.times ?? 0
     if (times !== (isRecorded ? 0 : lists)) return 'likely'
     return (isRecorded ? 1 - rate : rate) ** lists < LEAST_CHANCE ? 'unlikely' : 'doubtful'
+  }
+
+  hasNewItems(): boolean {
+    return this.#place.items.length > 0 && this.#rateOfItems() * this.#seenItems().lists < FEWEST_RECURRING
+  }
+
+  /** The share of samples that have an item that comes and goes, on average; 0 if there are no such items. */
+  #rateOfItems(): number {
+    const { seenIn, lists } = this.#seenItems()
+    const varying = [...seenIn.values()].filter(({ times }) => times < lists)
+    return varying.reduce((sum, { times }) => sum + times, 0) / Math.max(1, varying.length * lists)
   }
 
   /** How many samples have each item of the list. */

@@ -15,6 +15,8 @@ export interface NoisePlace {
   readonly classes: readonly ValueClass[]
   /** Only for items that come and go: how well an item fits to how often the others were seen. */
   presenceOf?(item: unknown, isRecorded: boolean): Presence
+  /** Only for items that come and go: true if they are other ones each time, so that their order says nothing. */
+  hasNewItems?(): boolean
 }
 
 /** `unlikely`: an item is in all samples or in none of them, which is not chance. `doubtful`: more samples can tell. */
@@ -48,9 +50,13 @@ export class NoisePlaces {
     if (kind === 'order') return this.#placeOfOrder(difference)
     if (kind === 'format')
       return difference.format?.isDistinctive === true ? undefined : this.#placeWith(path, ['format'])
-    const fits = (value: ValueClass): boolean =>
-      (!('expected' in difference) || value.accepts(difference.expected, { isRecorded: true, clock })) &&
-      (!('actual' in difference) || value.accepts(difference.actual, { isRecorded: false, clock }))
+    const { timed } = difference
+    const fitsSide = (value: ValueClass, side: 'expected' | 'actual'): boolean => {
+      const context = { isRecorded: side === 'expected', clock }
+      if (!(side in difference) || value.accepts(difference[side], context)) return true
+      return timed !== undefined && value.accepts(timed[side], context)
+    }
+    const fits = (value: ValueClass): boolean => fitsSide(value, 'expected') && fitsSide(value, 'actual')
     const isOfItem = isItemSegment(path.at(-1))
     if (isOfItem && this.#presenceOf(difference) === 'unlikely') return undefined
     const isItem = isOfItem && (kind === 'added' || kind === 'removed')
@@ -122,7 +128,8 @@ export class NoisePlaces {
 
   /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
   #placeOfOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
-    const own = this.#placeWith(path, ['order'])
+    const ofItems = this.#byPath.get(formatPath(itemsOf(path)))?.find((place) => place.hasNewItems?.())
+    const own = this.#placeWith(path, ['order']) ?? ofItems
     if (own !== undefined) return own
     const inside = this.#places.filter(
       (place) =>

@@ -6,7 +6,7 @@ import { readMembers } from './class-reader.ts'
 import { constant } from './constant.ts'
 import { identifier } from './identifier.ts'
 import { counter, number } from './number.ts'
-import { shuffledLines, shuffledWords } from './shuffled.ts'
+import { shuffledLines, shuffledWords, similarLines } from './shuffled.ts'
 import { list, object } from './structure.ts'
 import { anyText, optionalText, template } from './text.ts'
 import { time } from './time.ts'
@@ -26,6 +26,7 @@ const CLASS_KINDS: readonly ClassKind[] = [
   shuffledLines,
   shuffledWords,
   identifier,
+  similarLines,
   template,
   anyText,
 ]

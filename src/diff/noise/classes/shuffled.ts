@@ -30,6 +30,47 @@ export const shuffledWords: ClassKind = {
   read: (written) => wordsClass(written.texts('words')),
 }
 
+/** Texts with another number of lines each time, all of which look alike, such as the end of a log. */
+export const similarLines: ClassKind = {
+  name: 'similar lines',
+  infer: (values, inferPart) => {
+    if (!areStrings(values)) return undefined
+    const texts = values.map(linesOf)
+    const counts = texts.map(({ length }) => length)
+    const all = texts.flat()
+    const [least, most] = [Math.min(...counts), Math.max(...counts)]
+    if (least === most || all.length < FEWEST_LINES || all.length > MOST_PARTS * values.length)
+      return undefined
+    if (new Set(all).size < all.length / 2) return undefined // lines that come again are not one random line
+    const line = inferPart(all)
+    return UNLIKE.has(line.written.is) ? undefined : similarLinesClass(line, least, most)
+  },
+  read: (written) =>
+    similarLinesClass(written.part('line'), written.number('fewest'), written.number('most')),
+}
+
+const FEWEST_LINES = 4
+/** These classes say too little about a line. */
+const UNLIKE: ReadonlySet<string> = new Set(['any text', 'nothing', 'constant', 'choice'])
+
+function similarLinesClass(line: ValueClass, fewest: number, most: number): ValueClass {
+  return {
+    text: `lines of ${line.text}`,
+    written: { is: similarLines.name, line: line.written, fewest, most },
+    accepts: (value, context) => {
+      if (typeof value !== 'string') return false
+      const lines = linesOf(value)
+      if (lines.length < Math.min(fewest, 1) || lines.length > most * 3 + 3) return false
+      return lines.every((one) => line.accepts(one, context))
+    },
+  }
+}
+
+/** A break at the end of a text does not begin another line. */
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+}
+
 const MOST_PARTS = 400
 
 interface PairedLine {

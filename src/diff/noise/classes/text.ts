@@ -16,6 +16,8 @@ export const template: ClassKind = {
     if (!areStrings(values)) return undefined
     const samples = values.map(proseTokens)
     if (samples.some(({ length }) => length > MOST_TOKENS)) return undefined
+    // Of symbols alone, such as a bar chart, those that all samples have in common are common by chance.
+    if (!samples.some((tokens) => tokens.some((token) => /[\p{L}\p{N}]/u.test(token)))) return undefined
     const fixed = fixedTokens(samples)
     if (!fixed.some((token) => /\S/.test(token))) return undefined
     const gaps = samples.map((tokens) => gapsIn(tokens, fixed))

@@ -39,8 +39,8 @@ const AFTER_WEEKDAY = `(?:(?<weekday>${WEEKDAY})[.,]{0,2} {1,2})?`
 const ORDINAL = '(?:st|nd|rd|th)?'
 
 const FORMS: readonly CalendarForm[] = [
-  // 2026-11-13T20:46:00.123Z, 2026/11/13 20:46, Fri 2026-11-13
-  dateForm(`(?<year>\\d{4})(?<mark>[-/.])(?<month>\\d{1,2})\\k<mark>(?<day>\\d{1,2})${WITH_TIME}`),
+  // 2026-11-13T20:46:00.123Z, 2026/11/13 20:46, Fri 2026-11-13, 2026:11:13 20:46:00
+  dateForm(`(?<year>\\d{4})(?<mark>[-/.:])(?<month>\\d{1,2})\\k<mark>(?<day>\\d{1,2})${WITH_TIME}`),
   // 2026-11-13_20-46-00, as in names of files
   dateForm(
     '(?<year>\\d{4})-(?<month>\\d\\d)-(?<day>\\d\\d)[T_ -](?<hour>[01]\\d|2[0-3])(?<mark>[-._])(?<minute>[0-5]\\d)\\k<mark>(?<second>[0-5]\\d)',
@@ -72,6 +72,8 @@ const FORMS: readonly CalendarForm[] = [
   { pattern: wholeWords(`(?<name>${MONTH})`), read: monthWithoutYear },
   { pattern: wholeWords(`(?<name>${MONTH}),? (?<year>\\d{4})`), read: monthOfYear },
   { pattern: wholeWords('(?<year>\\d{4})-(?<month>0[1-9]|1[0-2])'), read: monthOfYear },
+  { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])'), read: isoWeek },
+  { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)[- ]?Q(?<quarter>[1-4])'), read: quarter },
   { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)'), read: year },
 ]
 
@@ -96,6 +98,22 @@ function dateAndTime(fields: Fields, text: string, around: number): readonly Tim
   const { at, precision } = time
   const offset = offsetOf(fields['zone'])
   return [{ kind: 'moment', form, civil: day * LENGTHS.day + at, precision, offset, onlyNow: false }]
+}
+
+/** The week is known by its Monday. The first week of a year has 4 January in it. */
+function isoWeek({ year: digits, week }: Fields, text: string): readonly TimeReading[] {
+  const january = dayNumber(Number(digits), 0, 4)
+  if (january === undefined) return []
+  const monday = january - ((january + EPOCH_WEEKDAY + 6) % 7) + (Number(week) - 1) * 7
+  return [{ kind: 'day', form: text.replaceAll(/\d/g, '0'), day: monday }]
+}
+
+/** 1970-01-01 was a Thursday. */
+const EPOCH_WEEKDAY = 4
+
+function quarter({ year: digits, quarter: number }: Fields, text: string): readonly TimeReading[] {
+  const value = Number(digits) * 4 + Number(number) - 1
+  return [{ kind: 'quarter', form: text.replaceAll(/\d/g, '0'), value, cycle: Infinity }]
 }
 
 function dayOf(fields: Fields, around: number): DayReading['day'] | undefined {

@@ -41,7 +41,7 @@ function isSameForm(then: string, now: string): boolean {
 }
 
 function isCycle(reading: TimeReading): reading is CycleReading {
-  return reading.kind === 'weekday' || reading.kind === 'month' || reading.kind === 'year'
+  return ['weekday', 'month', 'quarter', 'year'].includes(reading.kind)
 }
 
 // Values that a session works on are often created shortly before it, and the clocks of two machines differ a little.
@@ -254,7 +254,8 @@ function isMultiple(value: number, cycle: number): boolean {
 
 function inCycle(kind: CycleReading['kind'], day: number): number {
   if (kind === 'weekday') return dateOf(day).getUTCDay()
-  return kind === 'month' ? monthIndex(day) : Math.floor(monthIndex(day) / 12)
+  if (kind === 'month') return monthIndex(day)
+  return Math.floor(monthIndex(day) / (kind === 'quarter' ? 3 : 12))
 }
 
 function areSameTimesOfDay(then: TimeOfDayReading, now: TimeOfDayReading, clocks: ClockPair): boolean {

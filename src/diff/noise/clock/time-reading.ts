@@ -28,9 +28,9 @@ export interface DayReading {
   readonly day: number
 }
 
-/** A weekday, a month or a year. Weekdays and months without a year come again after `cycle`. */
+/** A weekday, a month, a quarter or a year. Weekdays and months without a year come again after `cycle`. */
 export interface CycleReading {
-  readonly kind: 'weekday' | 'month' | 'year'
+  readonly kind: 'weekday' | 'month' | 'quarter' | 'year'
   readonly form: string
   readonly value: number
   readonly cycle: number
