@@ -6,7 +6,7 @@ const CLIENT_INFO = { name: 'verdicts-client', version: '1.0.0' }
 const CAPABILITIES = { sampling: {}, elicitation: { form: {} }, roots: {} }
 
 /** Plays a session over stdio: the command starts the recorder with the server behind it. */
-export async function playOverStdio({ command, env, era, play }) {
+export async function playOverStdio({ command, env, era, play, root }) {
   const child = start(command, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   const over = ended(child)
   const waiting = new Map()
@@ -14,7 +14,7 @@ export async function playOverStdio({ command, env, era, play }) {
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = JSON.parse(line)
     if (message.method === undefined) waiting.get(message.id)?.(message)
-    else if (message.id !== undefined) void write(answerTo(message))
+    else if (message.id !== undefined) void write(answerTo(message, root))
     else if (message.method === 'notifications/subscriptions/acknowledged') waiting.get('acknowledged')?.()
   })
   const connection = {
@@ -118,8 +118,11 @@ function requestOf(id, method, params, meta, era) {
   return { jsonrpc: '2.0', id, method, params: { ...params, ...(hasMeta && { _meta: all }) } }
 }
 
-function answerTo({ id, method }) {
-  return { jsonrpc: '2.0', id, result: ANSWERS[method] ?? {} }
+/** `root` is the folder that a server may use. Some servers replace their own by it. */
+function answerTo({ id, method }, root) {
+  const ownRoots = { roots: [{ uri: `file://${root}`, name: 'files' }] }
+  const result = method === 'roots/list' && root !== undefined ? ownRoots : ANSWERS[method]
+  return { jsonrpc: '2.0', id, result: result ?? {} }
 }
 
 const ANSWERS = {

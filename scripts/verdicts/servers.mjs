@@ -23,7 +23,7 @@ export async function measureServers(runs) {
       await ask('tools', 'tools/list', {})
       for (const [n, [tool, args]] of calls.entries()) await call(tool, args, `call-${n}`)
     }
-    await playOverStdio({ command: [...recording(tape), ...command], env, era: 'legacy', play })
+    await playOverStdio({ command: [...recording(tape), ...command], env, era: 'legacy', play, root: files })
     const result = { name, runs: 0, alarmed: 0, why: '' }
     while (result.runs < runs) {
       const [alarm] = falseAlarmsIn(await verify(tape, command, env))

@@ -128,13 +128,14 @@ export class NoisePlaces {
 
   /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
   #placeOfOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
-    const ofItems = this.#byPath.get(formatPath(itemsOf(path)))?.find((place) => place.hasNewItems?.())
+    const items = patternText(itemsOf(path))
+    const ofItems = this.#places.find((place) => patternText(place.path) === items && place.hasNewItems?.())
     const own = this.#placeWith(path, ['order']) ?? ofItems
     if (own !== undefined) return own
     const inside = this.#places.filter(
       (place) =>
         place.path.length > path.length &&
-        !isOfItems(place) &&
+        !(isOfItems(place) && place.path.length === path.length + 1) &&
         patternText(place.path.slice(0, path.length)) === patternText(path),
     )
     const [first] = inside

@@ -163,9 +163,12 @@ function candidateValues(runs: readonly ReplayReport[]): ReadonlySet<string> {
 /** The parts of a text that are unlikely to be equal by chance. Points in time are compared with the clock instead. */
 function piecesOf(text: string): readonly string[] {
   if (text.length > LONGEST_TEXT) return []
-  const pieces = findPieces(text, (piece) => distinctnessOf(piece) === 'strong' && !TIME.test(piece))
+  const timeless = text.replaceAll(DATE_AND_TIME, (time) => ' '.repeat(time.length))
+  const pieces = findPieces(timeless, (piece) => distinctnessOf(piece) === 'strong' && !TIME.test(piece))
   return pieces.map(({ start, end }) => text.slice(start, end))
 }
+
+const DATE_AND_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?/g
 
 const LONGEST_TEXT = 50_000
 const TIME = /\d{4}-\d\d-\d\d|\d\d:\d\d|^1\d{9}(?:\d{3}){0,3}$/

@@ -8,7 +8,7 @@ import { identifier } from './identifier.ts'
 import { counter, number } from './number.ts'
 import { shuffledLines, shuffledWords, similarLines } from './shuffled.ts'
 import { list, object } from './structure.ts'
-import { anyText, optionalText, template } from './text.ts'
+import { anyText, optionalText, paddedText, template } from './text.ts'
 import { time } from './time.ts'
 import { uuid } from './uuid.ts'
 import type { ClassKind, ValueClass } from './value-class.ts'
@@ -85,7 +85,7 @@ const anything: ClassKind = { name: 'any', infer: () => undefined, read: () => A
 const nothing: ClassKind = { name: 'nothing', infer: () => undefined, read: () => NOTHING }
 
 const WRITTEN_KINDS: ReadonlyMap<string, ClassKind> = new Map(
-  [...CLASS_KINDS, optionalText, byType, anything, nothing].map((kind) => [kind.name, kind]),
+  [...CLASS_KINDS, optionalText, paddedText, byType, anything, nothing].map((kind) => [kind.name, kind]),
 )
 
 /** The kinds that people can name for a value. */

@@ -153,10 +153,27 @@ function optionalClass(ofFilled: ValueClass): ValueClass {
   }
 }
 
+/** A part of a text that is padded with spaces to the width of a column. Only gaps of a template have this class. */
+export const paddedText: ClassKind = {
+  name: 'padded',
+  infer: () => undefined,
+  read: (written) => paddedClass(written.part('class')),
+}
+
+function paddedClass(inside: ValueClass): ValueClass {
+  return {
+    text: inside.text,
+    written: { is: 'padded', class: inside.written },
+    accepts: (value, context) => typeof value === 'string' && inside.accepts(value.trim(), context),
+  }
+}
+
 /** A gap may be empty if it was in a sample. */
 function gapClass(parts: readonly string[], inferPart: InferClass): ValueClass {
   const filled = parts.filter((part) => part !== '')
-  const ofFilled = inferPart(filled)
+  const isPadded =
+    filled.some((part) => /^ | $/.test(part)) && filled.every((part) => /^\S+$/.test(part.trim()))
+  const ofFilled = isPadded ? paddedClass(inferPart(filled.map((part) => part.trim()))) : inferPart(filled)
   return filled.length === parts.length ? ofFilled : optionalClass(ofFilled)
 }
 
