@@ -11,6 +11,7 @@ type Body = (shared: Modules, load: (file: string) => Modules, require: NodeJS.R
 /** The files that have what these commands run first. Another command starts with the file that has most of the program. */
 const STARTS: Readonly<Record<string, string>> = { record: './record.js', serve: './serve.js' }
 const PROGRAM = './reelay.js'
+const COMMANDS = './commands.js'
 /** The commands that a client or a person waits for. Each has its own caches, because they compile different code. */
 const WAITED_FOR = ['record', 'serve', 'inspect', 'replay', 'verify', '--help']
 /** The delay lets the first messages pass. It is short, because V8 discards code that has not run for a while. */
@@ -22,6 +23,7 @@ const KEPT_MS = 60 * 24 * 60 * 60 * 1000
 /** Scripts that were compiled in this run, by the path of their cache. */
 const unsaved = new Map<string, InstanceType<typeof Script>>()
 let isExitWatched = false
+let isProgramLoaded = false
 
 const verb = process.argv[2] ?? ''
 const isCached = WAITED_FOR.includes(verb) && isPlainNode()
@@ -34,8 +36,10 @@ function isPlainNode(): boolean {
   return process.execArgv.length === 0 && NODE_OPTIONS === '' && NODE_DISABLE_COMPILE_CACHE === ''
 }
 
-/** Adds the modules of a packed file. */
+/** Adds the modules of a packed file. Most modules need some of the main file, which is not loaded while messages pass. */
 function load(name: string): Modules {
+  if (name === COMMANDS && !isProgramLoaded) load(PROGRAM)
+  isProgramLoaded ||= name === PROGRAM
   const file = path.join(__dirname, name)
   const body: Body = compiled(file, fs.readFileSync(file, 'latin1')).runInThisContext() // the build leaves only ASCII in it
   body(shared, load, require, file)
