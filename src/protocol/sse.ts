@@ -89,7 +89,7 @@ export class SseReader {
     const [whole = NEWLINE] = line.parts
     const first = this.#isFirstLine ? withoutByteOrderMark(whole) : whole
     const colon = first.indexOf(COLON)
-    const name = decodeParts(colon < 0 ? [first] : [first.subarray(0, colon)])
+    const name = fieldName(colon < 0 ? first : first.subarray(0, colon))
     const start = colon < 0 ? first.length : colon + (first[colon + 1] === SPACE ? 2 : 1)
     const value = new BoundedBytes(this.#options.maxBytes)
     if (line.isComplete) for (const part of [first.subarray(start), ...line.parts.slice(1)]) value.add(part)
@@ -125,10 +125,21 @@ function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
   return BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? bytes.subarray(3) : bytes
 }
 
+/** Returns an unknown name for all that are too long to be known. */
+function fieldName(bytes: Uint8Array): string {
+  return bytes.length > LONGEST_NAME ? 'unknown' : String.fromCharCode(...bytes)
+}
+
+const LONGEST_NAME = 'event'.length
+
 function decodeParts(parts: readonly Uint8Array[]): string {
-  const decoder = new TextDecoder()
+  const [whole, ...more] = parts
+  if (whole !== undefined && more.length === 0) return utf8.decode(whole)
+  const decoder = new TextDecoder() // creating one takes longer than decoding an event
   return parts.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
 }
+
+const utf8 = new TextDecoder()
 
 function concatTwo(first: Uint8Array, second: Uint8Array): Uint8Array {
   const both = new Uint8Array(first.length + second.length)
