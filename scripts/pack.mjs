@@ -26,10 +26,10 @@ export async function packProgram(dist) {
     [PROGRAM]: script(namesIn(PROGRAM), modules),
     [COMMANDS]: script(namesIn(COMMANDS), modules),
   }
-  for (const [command, args] of Object.entries(CLIENTS_WAIT_FOR)) {
+  for (const [command, sessions] of Object.entries(CLIENTS_WAIT_FOR)) {
     const start = `${command}.js`
     writeFiles(packed, { ...files, [start]: script(names, modules, { isTraced: true }) })
-    files[start] = script(modulesRunBy([join(packed, 'main.js'), command, ...args]), modules)
+    files[start] = script(modulesRunBy([join(packed, 'main.js'), command], sessions), modules)
   }
   writeFiles(packed, files)
   chmodSync(join(packed, 'main.js'), 0o755)
@@ -74,20 +74,18 @@ async function bundledModules(dist) {
 }
 
 /**
- * A client waits for these two commands. Each has a file with copies of the modules that an ordinary session runs, so that little
- * has to be read, and nothing has to be loaded while messages pass. The arguments are those of a session that shows which modules
- * these are.
+ * A client waits for these two commands. Each has a file with copies of the modules that ordinary sessions run, so that little
+ * has to be read, and nothing has to be loaded while messages pass. The arguments are those of sessions that show which modules
+ * these are. A large tape is read through its index.
  */
 const CLIENTS_WAIT_FOR = {
   record: [
-    '-o',
-    'new.tape.jsonl',
-    '--',
-    process.execPath,
-    '-e',
-    smallServer.toString().replace(/.*?{/s, '').slice(0, -1),
+    [
+      ...['--numbered', '-o', 'new.tape.jsonl', '--', process.execPath],
+      ...['-e', smallServer.toString().replace(/.*?{/s, '').slice(0, -1)],
+    ],
   ],
-  serve: ['old.tape.jsonl'],
+  serve: [['small'], ['large']],
 }
 
 function smallServer() {
@@ -98,46 +96,63 @@ function smallServer() {
   })
 }
 
-/** Runs a session with the traced program. */
-function modulesRunBy(args) {
+/** Runs sessions with the traced program, each twice: the first one creates files, such as the index of a tape. */
+function modulesRunBy(program, sessions) {
   const home = mkdtempSync(join(tmpdir(), 'reelay-build-'))
   try {
-    const trace = join(home, 'trace')
-    writeFileSync(join(home, 'old.tape.jsonl'), SMALL_TAPE)
-    const env = { ...process.env, NODE_OPTIONS: '', REELAY_HOME: home, REELAY_TRACE: trace }
-    const input = CLIENT_MESSAGES.map((message) => `${JSON.stringify(message)}\n`).join('')
-    const { status, stderr } = spawnSync(process.execPath, args, { cwd: home, env, input, encoding: 'utf8' })
-    if (status !== 0) throw new Error(`the packed program does not work: ${stderr}`)
-    return [...new Set(readFileSync(trace, 'utf8').trim().split('\n'))]
+    mkdirSync(join(home, 'tapes'))
+    for (const [name, messages] of Object.entries(MESSAGES))
+      writeFileSync(join(home, 'tapes', `${name}.tape.jsonl`), tapeOf(messages))
+    for (const trace of ['ignored', 'trace'])
+      for (const args of sessions) runSession({ program, args, home, trace: join(home, trace) })
+    return [...new Set(readFileSync(join(home, 'trace'), 'utf8').trim().split('\n'))]
   } finally {
     rmSync(home, { recursive: true })
   }
 }
 
+function runSession({ program, args, home, trace }) {
+  const env = { ...process.env, NODE_OPTIONS: '', REELAY_HOME: home, REELAY_TRACE: trace }
+  const messages = MESSAGES[args[0]] ?? MESSAGES.small
+  const input = messages.map((message) => `${JSON.stringify(message)}\n`).join('')
+  const words = [...program, ...args]
+  const { status, stderr } = spawnSync(process.execPath, words, { cwd: home, env, input, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the packed program does not work: ${stderr}`)
+}
+
 const about = { protocolVersion: '2025-06-18', capabilities: {} }
-const CLIENT_MESSAGES = [
+const SMALL_SESSION = [
   { id: 0, method: 'initialize', params: { ...about, clientInfo: { name: 'build', version: '1' } } },
   { method: 'notifications/initialized' },
   { id: 1, method: 'tools/list' },
-  { id: 2, method: 'tools/call', params: { name: 'log_in', arguments: { password: 'not a real one' } } },
+  callOf(2, 'not a real one'),
 ].map((message) => ({ jsonrpc: '2.0', ...message }))
 
-const SMALL_TAPE = [
-  {
-    reelay: 1,
-    id: '01KABCDEFGHJKMNPQRSTVWXYZ0',
-    started: '2026-11-17T00:00:00.000Z',
-    by: 'build',
-    servers: { s: { transport: 'stdio', command: ['s'], env: [] } },
-  },
-  ...CLIENT_MESSAGES.flatMap((message) => [
-    { dir: 'c2s', msg: message },
-    ...('id' in message ? [{ dir: 's2c', msg: { jsonrpc: '2.0', id: message.id, result: about } }] : []),
-  ]).map((frame, at) => ({ n: at + 1, t: at, server: 's', conn: 1, ...frame })),
-  { n: 8, t: 8, event: 'end', frames: 8 },
-]
-  .map((line) => `${JSON.stringify(line)}\n`)
-  .join('')
+/** What the client says, by the name of the tape. */
+const MESSAGES = {
+  small: SMALL_SESSION,
+  large: [...SMALL_SESSION, ...Array.from({ length: 1100 }, (_, at) => callOf(at + 3, 'x'.repeat(1000)))],
+}
+
+function callOf(id, password) {
+  return { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'log_in', arguments: { password } } }
+}
+
+function tapeOf(messages) {
+  const frames = messages
+    .flatMap((message) => [
+      { dir: 'c2s', msg: message },
+      ...('id' in message ? [{ dir: 's2c', msg: { jsonrpc: '2.0', id: message.id, result: about } }] : []),
+    ])
+    .map((frame, at) => ({ n: at + 1, t: at, server: 's', conn: 1, ...frame }))
+  const servers = { s: { transport: 'stdio', command: ['s'], env: [] } }
+  const started = '2026-11-17T00:00:00.000Z'
+  const header = { reelay: 1, id: '01KABCDEFGHJKMNPQRSTVWXYZ0', started, by: 'build', servers }
+  const n = frames.length + 1
+  return [header, ...frames, { n, t: n, event: 'end', frames: n }]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+}
 
 /**
  * A file of modules. Each is a function that runs when something of the module is first used, because a command uses few of the

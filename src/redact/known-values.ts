@@ -5,13 +5,13 @@ interface KnownValuesOptions {
   /** How many values are kept as they are. Of later ones, a fingerprint is kept. Default: all are kept. */
   readonly maxKept?: number
   /** For the fingerprints. */
-  readonly seed?: number
+  readonly seed?: () => number
 }
 
 /** Values that are replaced wherever they occur. They are kept in a tree, in which values with the same beginning share a branch. */
 export class KnownValues {
   readonly #maxKept: number
-  readonly #seed: number
+  readonly #seed: () => number
   readonly #values = new Set<string>()
   readonly #roots = new Map<number, ValueNode>()
   /** For each pair of characters, by hash: whether a value begins with it. */
@@ -20,7 +20,7 @@ export class KnownValues {
   #added = 0
   #keptCharacters = 0
 
-  constructor({ maxKept = Infinity, seed = 0 }: KnownValuesOptions = {}) {
+  constructor({ maxKept = Infinity, seed = () => 0 }: KnownValuesOptions = {}) {
     this.#maxKept = maxKept
     this.#seed = seed
   }
@@ -54,7 +54,7 @@ export class KnownValues {
       this.#keptCharacters += value.length
       insertValue(this.#roots, value)
       this.#added++
-    } else if ((this.#fingerprints ??= new ValueFingerprints(this.#seed)).add(value)) this.#added++
+    } else if ((this.#fingerprints ??= new ValueFingerprints(this.#seed())).add(value)) this.#added++
   }
 
   /** Builds the tree again, after a search that may have been interrupted while it changed the tree. */

@@ -34,7 +34,7 @@ export class SecretValues {
 
   constructor(key: RedactionKey, { rules, source, keepsValues }: SecretValuesOptions) {
     this.rules = rules
-    this.known = new KnownValues(keepsValues ? {} : { maxKept: MAX_KEPT_VALUES, seed: seedFrom(key) })
+    this.known = new KnownValues(keepsValues ? {} : { maxKept: MAX_KEPT_VALUES, seed: () => seedFrom(key) })
     this.#placeholders = new Placeholders(key, keepsValues ? {} : { maxKept: MAX_KEPT_VALUES })
     this.#source = source
     for (const [index, rule] of rules.added.entries()) this.#addRule(rule, FIRST_ADDED_RULE + index)

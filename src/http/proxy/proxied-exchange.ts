@@ -123,8 +123,9 @@ export class ProxiedExchange {
   stop(): void {
     this.#abort('recorder')
     this.#out?.abort()
-    if (this.#response === undefined) this.#res?.destroy()
-    else this.#response.close()
+    if (this.#response !== undefined) this.#response.close()
+    else if (this.#res?.headersSent === true) this.#res.end()
+    else this.#res?.destroy()
   }
 
   #forward(req: IncomingMessage, res: ServerResponse): void {
