@@ -55,7 +55,7 @@ async function runLoad(
   if (names.length === 0) throw usageError('no tape is named', 'name a tape: reelay load <tape> --users 10 …')
   requireAllowedTarget(flags)
   showTapeReading()
-  const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name))))
+  const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name), { side: 'server' })))
   const stderr = new FoldedStderr(false)
   try {
     const target = readReplayTarget(command, flags, (chunk) => stderr.add(chunk))

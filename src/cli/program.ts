@@ -19,7 +19,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'intercept',
       help: 'Decide about the messages that `record --intercept` holds: forward, edit, drop or answer',
-      load: async () => (await import('./intercept.ts')).interceptCommand,
+      load: async () => (await import('./ui/intercept.ts')).interceptCommand,
     },
     {
       name: 'run',

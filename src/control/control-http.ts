@@ -3,7 +3,7 @@ import { ReelayError } from '../errors.ts'
 import { HostCheck, isLoopback } from '../http/hosts.ts'
 import { createHttpServer, handleRequests, listenOn, type ListenAddress } from '../http/server/http-server.ts'
 import { parseJson } from '../json/parse.ts'
-import type { ControlPeer, ControlSessions } from './control-server.ts'
+import type { ControlPeer, ControlSessions } from './control-sessions.ts'
 
 interface ControlHttp {
   readonly origin: string

@@ -100,10 +100,11 @@ export async function openDebugRun({
   onStderr,
   surroundings,
 }: DebugRunOptions): Promise<DebugRun> {
-  const tape = await openIndexedTape(resolveTape(name))
+  const tape = await openIndexedTape(resolveTape(name), { side: 'server' })
   try {
     if (flags.record !== undefined) requireNewTape(resolveTape(flags.record))
-    const baseline = flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline))
+    const baseline =
+      flags.baseline === undefined ? undefined : await loadTape(resolveTape(flags.baseline), 'server')
     const correlate = flags.correlate !== false && (await tapeBindings(tape, { ...flags, baseline }))
     const values = readSecretValues(flags)
     const { target, closeTape, addEvent } = recordTarget(

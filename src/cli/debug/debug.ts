@@ -1,4 +1,6 @@
 import { ReelayError } from '../../errors.ts'
+import type { ControlServer } from '../../control/control-server.ts'
+import { resolveTape } from '../../store/home.ts'
 import type { ControllerEvent, DoneEvent, StoppedEvent } from '../../replay/control/commands.ts'
 import { SKIPPED } from '../../replay/control/message-edit.ts'
 import type { Replay } from '../../replay/replay.ts'
@@ -30,6 +32,7 @@ import { LineInput } from './line-input.ts'
 interface DebugFlags {
   readonly break?: readonly string[]
   readonly run?: true
+  readonly control?: true
 }
 
 const OWN_OPTIONS: { readonly [Name in keyof DebugFlags]-?: OptionRow<NonNullable<DebugFlags[Name]>> } = {
@@ -37,6 +40,12 @@ const OWN_OPTIONS: { readonly [Name in keyof DebugFlags]-?: OptionRow<NonNullabl
     '--break <filter>',
     listOf(textValue),
     "Stop at messages that match this filter, e.g. '#38', 'tool:search' or 'result.total > 100', at a frame, e.g. 'frame 76', or at a difference (repeatable)",
+    { group: 'Debugger' },
+  ),
+  control: option(
+    '--control',
+    switchOn,
+    'Also accept commands from other programs on the control socket of the tape',
     { group: 'Debugger' },
   ),
   run: option(
@@ -71,9 +80,11 @@ async function debugTape(tape: string, command: readonly string[], given: GivenO
   showTapeReading()
   const stderr = new FoldedStderr(flags.verbose === true)
   const run = await openDebugRun({ tape, command, flags, signal, onStderr: (chunk) => stderr.add(chunk) })
+  let control: ControlServer | undefined
   try {
     for (const place of own.break ?? []) run.controller.addBreakpoint(readBreakpoint(place))
     if (own.run !== true) run.controller.stopAtFirst()
+    if (own.control) control = await openControl(run.controller, resolveTape(tape))
     const session = new DebugSession(run)
     const report = await session.run()
     session.printSummary(report)
@@ -82,9 +93,16 @@ async function debugTape(tape: string, command: readonly string[], given: GivenO
     stderr.showEnd()
     throw error
   } finally {
+    control?.close()
     await run.close()
   }
   stderr.close()
+}
+
+async function openControl(controller: DebugRun['controller'], tape: string): Promise<ControlServer> {
+  const { startControl } = await import('../../control/control-server.ts')
+  const { replaySubject } = await import('../../replay/control/control-subject.ts')
+  return startControl({ tape, subject: replaySubject(controller, tape) })
 }
 
 const MAX_LINES = 24

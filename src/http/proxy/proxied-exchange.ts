@@ -37,13 +37,13 @@ export interface ExchangeGate {
 
 /** The ways from a gate to the server. */
 export interface RequestPorts {
-  readonly send: SendRequest
+  readonly send: ForwardRequest
   /** Posts a further body with the headers of the client, and collects the response, which does not go to the client. */
   readonly post: (body: Buffer, onResponse: (head: HttpResponseHead, body: Buffer) => void) => void
 }
 
 /** Sends a request with this body, and the headers of the client except for those that are replaced. */
-export type SendRequest = (body: Buffer, replaced?: Readonly<Record<string, string>>) => void
+export type ForwardRequest = (body: Buffer, replaced?: Readonly<Record<string, string>>) => void
 
 /** The response to the client of an exchange with a gate. */
 export interface ClientPort {
@@ -163,7 +163,7 @@ export class ProxiedExchange {
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('error', () => {}) // that the client left is seen when the response is closed
     req.on('end', () => {
-      const send: SendRequest = (body, replaced = {}) => {
+      const send: ForwardRequest = (body, replaced = {}) => {
         const out = this.#send(withReplacedHeaders(this.#request.headers, replaced), req, res)
         if (body.length > 0) out.write(shortAsText(body))
         out.end()

@@ -7,7 +7,7 @@ import type {
   ExchangeGate,
   RequestLine,
   RequestPorts,
-  SendRequest,
+  ForwardRequest,
 } from '../../http/proxy/proxied-exchange.ts'
 import { parseJson } from '../../json/parse.ts'
 import { remirroredHeaders } from '../../protocol/headers.ts'
@@ -84,7 +84,7 @@ class HttpExchangeGate implements ExchangeGate {
     for (const route of this.#routes.splice(0)) this.#options.link.abandon(route, why)
   }
 
-  #requestEnds(send: SendRequest): RouteEnds {
+  #requestEnds(send: ForwardRequest): RouteEnds {
     const isRequest = this.#message?.kind === 'request' || this.#message?.kind === 'batch'
     return {
       deliver: (text) => {

@@ -1,4 +1,4 @@
-import type { ControlCommand, ControlSubject } from '../../control/control-server.ts'
+import type { ControlCommand, ControlSubject } from '../../control/control-sessions.ts'
 import { ReelayError } from '../../errors.ts'
 import type { JsonObject } from '../../json/parse.ts'
 import { parseRpcError, type ResponsePayload } from '../../protocol/message.ts'

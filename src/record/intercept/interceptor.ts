@@ -19,6 +19,7 @@ import {
 import {
   LinkInterceptor,
   receiverOf,
+  type HoldDecider,
   type MessageRoute,
   type ObservedMessage,
   type OpenCall,
@@ -32,12 +33,6 @@ export interface InterceptOptions {
   readonly onLimit: 'forward' | 'error'
 }
 
-/** Who decided about a held message, and why if it was not the user. */
-export interface Decider {
-  readonly by: string
-  readonly why?: string
-}
-
 /** Hears of everything that happens to held messages. */
 export type InterceptListener = (event: InterceptEvent) => void
 
@@ -48,7 +43,7 @@ export type InterceptEvent =
       readonly key: string
       readonly action: HeldAction
       readonly ms: number
-    } & Decider)
+    } & HoldDecider)
   | { readonly event: 'extended'; readonly key: string; readonly leftMs: number }
   | { readonly event: 'filter'; readonly filter: string }
   | {
@@ -216,7 +211,7 @@ export class Interceptor {
     this.#releaseAll({ by: 'recorder', why: 'the recording ended' })
   }
 
-  #releaseAll(decider: Decider): void {
+  #releaseAll(decider: HoldDecider): void {
     for (const held of this.list()) held.forward(decider)
   }
 
@@ -327,24 +322,24 @@ export class HeldMessage {
   }
 
   /** Delivers the message as it arrived. */
-  forward(decider: Decider): void {
+  forward(decider: HoldDecider): void {
     this.#settle('forward', decider, () => this.#deliver(this.#options.observed.text))
   }
 
   /** Delivers another message in its place. Throws if that is not a message of the same kind with the same id. */
-  edit(text: string, decider: Decider): void {
+  edit(text: string, decider: HoldDecider): void {
     const edited = checkEditedMessage(this.#message, text)
     const isSame = edited === compactJson(this.#options.observed.text)
     if (isSame) return this.forward(decider)
     this.#settle('edit', decider, () => this.#deliver(edited))
   }
 
-  drop(decider: Decider): void {
+  drop(decider: HoldDecider): void {
     this.#settle('drop', decider, () => this.#options.observed.route.drop())
   }
 
   /** Answers a request in place of its receiver. Throws for other messages. */
-  answer(payload: ResponsePayload, decider: Decider): void {
+  answer(payload: ResponsePayload, decider: HoldDecider): void {
     this.#settle('answer', decider, () => this.#answer(payload))
   }
 
@@ -367,7 +362,7 @@ export class HeldMessage {
     return wants ? call : undefined
   }
 
-  #settle(action: HeldAction, { by, why }: Decider, work: () => void): void {
+  #settle(action: HeldAction, { by, why }: HoldDecider, work: () => void): void {
     if (this.#isSettled) return
     if (action === 'answer' && this.#message.kind !== 'request')
       throw new ReelayError('USAGE', `only a request can be answered, and this is a ${this.#message.kind}`, {

@@ -19,7 +19,6 @@ import {
 } from '../../protocol/message.ts'
 import { exchangeOutcome, type OutcomeKind } from '../../protocol/outcome.ts'
 import type { LinkSide } from '../../tape/frame.ts'
-import type { HeldMessage, Interceptor } from './interceptor.ts'
 
 /** How the frame of a message that was held is marked. */
 export interface HeldMarks {
@@ -46,6 +45,32 @@ export interface MessageRoute {
   record(dir: Direction, text: string, marks: HeldMarks): number | undefined
   /** Writes an event frame. */
   event(event: string, details: Readonly<Record<string, unknown>>): void
+}
+
+/** A message that is held, as its link sees it. */
+interface HeldOnLink {
+  readonly dir: Direction
+  readonly route: MessageRoute
+  /** The id and the direction of the request that it is, or responds to. */
+  readonly callKey: string | undefined
+  readonly requestDir: Direction
+  forward(decider: HoldDecider): void
+  drop(decider: HoldDecider): void
+  onSettled(listener: () => void): void
+}
+
+/** Who decided about a held message, and why if it was not the user. */
+export interface HoldDecider {
+  readonly by: string
+  readonly why?: string
+}
+
+/** Holds the messages of all links. */
+interface MessageHolder {
+  wants(subject: () => FilterSubject): boolean
+  hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldOnLink
+  heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
+  nextExchange(link: LinkInterceptor, text: string): number
 }
 
 /** A message on its way. Its text is decoded only if somebody needs it. */
@@ -86,13 +111,13 @@ export class LinkInterceptor {
   readonly conn: () => number
   /** Sends a request to the server that is not the client's. */
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
-  readonly #interceptor: Interceptor
+  readonly #interceptor: MessageHolder
   readonly #calls: Record<Direction, Map<string, OpenCall>> = { c2s: new Map(), s2c: new Map() }
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
-  readonly #blocking: Record<Direction, HeldMessage | undefined> = { c2s: undefined, s2c: undefined }
+  readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
 
   constructor(
-    interceptor: Interceptor,
+    interceptor: MessageHolder,
     { server, conn }: { readonly server: string; readonly conn: () => number },
   ) {
     this.server = server

@@ -1,7 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import type { Direction } from '../../protocol/message.ts'
 import type { LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
-import type { DirectionRecorder } from './stdio-recorder.ts'
+
+/** Records one direction of a session. */
+export interface DirectionRecorder {
+  /** Records a chunk, and hands it on in the same tick. */
+  readonly pass: (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void) => void
+  /** Records what follows the last newline. What was not handed on yet is handed on. */
+  readonly end: (handOn?: (bytes?: Uint8Array) => void) => void
+}
 
 interface InterceptedLinesOptions {
   readonly dir: Direction

@@ -13,7 +13,7 @@ import {
 } from '../frame-writer.ts'
 import type { Interceptor } from '../intercept/interceptor.ts'
 import type { HeldMarks, LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
-import { InterceptedLines } from './intercepted-lines.ts'
+import { InterceptedLines, type DirectionRecorder } from './intercepted-lines.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
 import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 import type { Redactor } from '../../redact/redactor.ts'
@@ -33,14 +33,6 @@ interface StdioRecorderOptions {
   readonly cutBytes?: number | undefined
   /** Holds messages, if the user wants that. */
   readonly interceptor?: Interceptor | undefined
-}
-
-/** Records one direction of a session. */
-export interface DirectionRecorder {
-  /** Records a chunk, and hands it on in the same tick. */
-  readonly pass: (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void) => void
-  /** Records what follows the last newline. What was not handed on yet is handed on. */
-  readonly end: (handOn?: (bytes?: Uint8Array) => void) => void
 }
 
 /** Sends a line to a side of the session. */

@@ -308,6 +308,9 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandMember>>>
   status: {},
 }
 
+/** The types of all commands. */
+export const COMMAND_TYPES: readonly string[] = Object.keys(COMMANDS)
+
 function required({ is }: CommandMember): CommandMember {
   return { is, isRequired: true }
 }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline'
-import { ControlClient } from '../control/control-client.ts'
-import { isObject, parseJson } from '../json/parse.ts'
-import { resolveTape } from '../store/home.ts'
-import { escapeControlCharsInJson } from '../text.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { errorMessage, ReelayError } from '../errors.ts'
-import { TAPE_ARGUMENT, jsonOption } from './options/shared-options.ts'
-import { abortOnSignals } from './signals.ts'
+import { ControlClient } from '../../control/control-client.ts'
+import { isObject, parseJson } from '../../json/parse.ts'
+import { resolveTape } from '../../store/home.ts'
+import { escapeControlCharsInJson } from '../../text.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
+import { TAPE_ARGUMENT, jsonOption } from '../options/shared-options.ts'
+import { abortOnSignals } from '../signals.ts'
 
 export const interceptCommand: CommandDefinition = defineCommand<{ json?: true }>({
   name: 'intercept',
@@ -21,7 +21,7 @@ export const interceptCommand: CommandDefinition = defineCommand<{ json?: true }
     const tape = resolveTape(name)
     const signal = abortOnSignals()
     if (json) return relayLines(tape, signal)
-    const { runMonitor } = await import('./ui/monitor.ts')
+    const { runMonitor } = await import('./monitor.ts')
     process.exit(await runMonitor({ tape, needsControl: true, filter: undefined, signal }))
   },
 })
