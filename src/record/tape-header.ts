@@ -1,5 +1,6 @@
 import { ReelayError } from '../errors.ts'
-import { isSecretVariable } from '../redact/secret-names.ts'
+import { tokenPrefixes } from '../redact/rules/index.ts'
+import { isSecretVariable, judgeFlag } from '../redact/secret-names.ts'
 import {
   pickLabels,
   TAPE_VERSION,
@@ -100,8 +101,19 @@ const OPTION_WITH_VALUE =
 function firstOperand(words: readonly string[]): string | undefined {
   return words.find((word, index) => {
     const isOption = word.startsWith('-') || word.includes('=')
-    return !isOption && !SUBCOMMANDS.has(word) && !OPTION_WITH_VALUE.test(words[index - 1] ?? '')
+    const before = words[index - 1] ?? ''
+    return (
+      !isOption && !SUBCOMMANDS.has(word) && !OPTION_WITH_VALUE.test(before) && !isSecretOperand(word, before)
+    )
   })
+}
+
+/** Returns true for the value of an option that is secret, by the name of the option or by its form. */
+function isSecretOperand(word: string, before: string): boolean {
+  if (!before.startsWith('-')) return false
+  if (judgeFlag(before) !== 'no' || isSecretVariable(before)) return true
+  if (!/^(?=.*\d)[\w.-]{12,}$/.test(word)) return false // the prefixes take time to load
+  return tokenPrefixes().some((prefix) => word.startsWith(prefix) && word.length > prefix.length + 7)
 }
 
 /** The last part of a path that is not generic, without file extension, package scope, version or image tag. */
