@@ -10,6 +10,8 @@ const obj = (properties, required = [], more = {}) => ({
 const S = { type: 'string' }
 const N = { type: 'number' }
 const I = { type: 'integer' }
+const B_NULL = { type: 'null' }
+const arr = (items, more = {}) => ({ type: 'array', items, ...more })
 const D7 = 'http://json-schema.org/draft-07/schema#'
 const D6 = 'http://json-schema.org/draft-06/schema#'
 const D4 = 'http://json-schema.org/draft-04/schema#'
@@ -656,5 +658,370 @@ export const SCHEMA_PAIRS = [
     'compatible',
     { $schema: D7, ...obj({ a: S }, ['a'], { additionalProperties: false }) },
     { $schema: D7, ...obj({ a: S }, ['a']) },
+  ],
+  // a second set, written after the first one was right
+
+  [
+    'nullable via oneOf to type list',
+    'compatible',
+    obj({ a: { oneOf: [S, B_NULL] } }),
+    obj({ a: { type: ['string', 'null'] } }),
+  ],
+  [
+    'union of objects widened by a case',
+    'compatible',
+    obj({ s: { oneOf: [obj({ t: { const: 'a' } }, ['t']), obj({ t: { const: 'b' } }, ['t'])] } }, ['s']),
+    obj(
+      {
+        s: {
+          oneOf: [
+            obj({ t: { const: 'a' } }, ['t']),
+            obj({ t: { const: 'b' } }, ['t']),
+            obj({ t: { const: 'c' } }, ['t']),
+          ],
+        },
+      },
+      ['s'],
+    ),
+  ],
+  [
+    'union member gained a required field',
+    'breaking',
+    obj({ s: { anyOf: [obj({ t: { const: 'a' } }, ['t']), obj({ t: { const: 'b' } }, ['t'])] } }, ['s']),
+    obj({ s: { anyOf: [obj({ t: { const: 'a' } }, ['t']), obj({ t: { const: 'b' }, n: N }, ['t', 'n'])] } }, [
+      's',
+    ]),
+  ],
+  [
+    'array of enum widened',
+    'compatible',
+    obj({ f: arr({ enum: ['a', 'b'] }) }),
+    obj({ f: arr({ enum: ['a', 'b', 'c'] }) }),
+  ],
+  [
+    'array of enum narrowed',
+    'breaking',
+    obj({ f: arr({ enum: ['a', 'b', 'c'] }) }),
+    obj({ f: arr({ enum: ['a', 'b'] }) }),
+  ],
+  [
+    'map of strings to map of any',
+    'compatible',
+    obj({ m: { type: 'object', additionalProperties: S } }),
+    obj({ m: { type: 'object', additionalProperties: true } }),
+  ],
+  [
+    'map of strings to map of numbers',
+    'breaking',
+    obj({ m: { type: 'object', additionalProperties: S } }),
+    obj({ m: { type: 'object', additionalProperties: N } }),
+  ],
+  [
+    'map with pattern keys opened',
+    'compatible',
+    obj({ m: { type: 'object', patternProperties: { '^[a-z]+$': S }, additionalProperties: false } }),
+    obj({ m: { type: 'object', additionalProperties: S } }),
+  ],
+  [
+    'limit default only',
+    'compatible',
+    obj({ limit: { ...I, default: 10 } }),
+    obj({ limit: { ...I, default: 20 } }),
+  ],
+  ['string or array of strings narrowed', 'breaking', obj({ p: { anyOf: [S, arr(S)] } }), obj({ p: arr(S) })],
+  ['uuid format added', 'breaking', obj({ id: S }, ['id']), obj({ id: { ...S, format: 'uuid' } }, ['id'])],
+  [
+    'min and max swapped semantics',
+    'breaking',
+    obj({ n: { ...I, minimum: 0, maximum: 10 } }),
+    obj({ n: { ...I, exclusiveMinimum: 0, exclusiveMaximum: 10 } }),
+  ],
+  [
+    'date-time to date',
+    'breaking',
+    obj({ d: { ...S, format: 'date-time' } }),
+    obj({ d: { ...S, format: 'date' } }),
+  ],
+  ['email to any', 'compatible', obj({ d: { ...S, format: 'email' } }), obj({ d: S })],
+  [
+    'anyOf required combos relaxed',
+    'compatible',
+    obj({ a: S, b: S }, [], { anyOf: [{ required: ['a'] }, { required: ['b'] }] }),
+    obj({ a: S, b: S }),
+  ],
+  [
+    'anyOf required to oneOf required',
+    'breaking',
+    obj({ a: S, b: S }, [], { anyOf: [{ required: ['a'] }, { required: ['b'] }] }),
+    obj({ a: S, b: S }, [], { oneOf: [{ required: ['a'] }, { required: ['b'] }] }),
+  ],
+  [
+    'mutually exclusive added',
+    'breaking',
+    obj({ a: S, b: S }),
+    obj({ a: S, b: S }, [], { not: { required: ['a', 'b'] } }),
+  ],
+  [
+    'mutually exclusive removed',
+    'compatible',
+    obj({ a: S, b: S }, [], { not: { required: ['a', 'b'] } }),
+    obj({ a: S, b: S }),
+  ],
+  [
+    'tuple grew optional',
+    'compatible',
+    obj({ t: { type: 'array', prefixItems: [N, N], items: false } }),
+    obj({ t: { type: 'array', prefixItems: [N, N, S], items: false } }),
+  ],
+  [
+    'geo point bounds',
+    'breaking',
+    obj({ lat: N, lon: N }, ['lat', 'lon']),
+    obj({ lat: { ...N, minimum: -90, maximum: 90 }, lon: { ...N, minimum: -180, maximum: 180 } }, [
+      'lat',
+      'lon',
+    ]),
+  ],
+  [
+    'recursive filter gains an operator',
+    'compatible',
+    {
+      $ref: '#/$defs/f',
+      $defs: {
+        f: {
+          oneOf: [
+            obj({ op: { const: 'eq' }, v: S }, ['op', 'v'], { additionalProperties: false }),
+            obj({ op: { const: 'and' }, all: arr({ $ref: '#/$defs/f' }) }, ['op', 'all'], {
+              additionalProperties: false,
+            }),
+          ],
+        },
+      },
+    },
+    {
+      $ref: '#/$defs/f',
+      $defs: {
+        f: {
+          oneOf: [
+            obj({ op: { const: 'eq' }, v: S }, ['op', 'v'], { additionalProperties: false }),
+            obj({ op: { const: 'and' }, all: arr({ $ref: '#/$defs/f' }) }, ['op', 'all'], {
+              additionalProperties: false,
+            }),
+            obj({ op: { const: 'or' }, all: arr({ $ref: '#/$defs/f' }) }, ['op', 'all'], {
+              additionalProperties: false,
+            }),
+          ],
+        },
+      },
+    },
+  ],
+  [
+    'recursive filter loses an operator',
+    'breaking',
+    {
+      $ref: '#/$defs/f',
+      $defs: {
+        f: {
+          oneOf: [
+            obj({ op: { const: 'eq' } }, ['op']),
+            obj({ op: { const: 'and' }, all: arr({ $ref: '#/$defs/f' }) }, ['op', 'all']),
+          ],
+        },
+      },
+    },
+    {
+      $ref: '#/$defs/f',
+      $defs: {
+        f: { oneOf: [obj({ op: { const: 'and' }, all: arr({ $ref: '#/$defs/f' }) }, ['op', 'all'])] },
+      },
+    },
+  ],
+  [
+    'mutual recursion widened',
+    'compatible',
+    {
+      $ref: '#/$defs/a',
+      $defs: { a: obj({ b: { $ref: '#/$defs/b' }, n: I }), b: obj({ a: { $ref: '#/$defs/a' } }) },
+    },
+    {
+      $ref: '#/$defs/a',
+      $defs: { a: obj({ b: { $ref: '#/$defs/b' }, n: N }), b: obj({ a: { $ref: '#/$defs/a' } }) },
+    },
+  ],
+  [
+    'deep inside recursion narrowed',
+    'breaking',
+    {
+      $ref: '#/$defs/a',
+      $defs: { a: obj({ b: { $ref: '#/$defs/b' } }), b: obj({ a: { $ref: '#/$defs/a' }, n: N }) },
+    },
+    {
+      $ref: '#/$defs/a',
+      $defs: { a: obj({ b: { $ref: '#/$defs/b' } }), b: obj({ a: { $ref: '#/$defs/a' }, n: I }) },
+    },
+  ],
+  [
+    'allOf with ref base widened',
+    'compatible',
+    { allOf: [{ $ref: '#/$defs/base' }, obj({ x: I })], $defs: { base: obj({ id: S }, ['id']) } },
+    { allOf: [{ $ref: '#/$defs/base' }, obj({ x: N })], $defs: { base: obj({ id: S }) } },
+  ],
+  [
+    'if then const discriminators relaxed',
+    'compatible',
+    obj({ k: { enum: ['a', 'b'] }, v: S }, ['k'], {
+      if: { properties: { k: { const: 'a' } } },
+      then: { required: ['v'] },
+    }),
+    obj({ k: { enum: ['a', 'b'] }, v: S }, ['k']),
+  ],
+  [
+    'if then else swapped',
+    'breaking',
+    obj({ k: { enum: ['a', 'b'] }, v: S, w: S }, ['k'], {
+      if: { properties: { k: { const: 'a' } } },
+      then: { required: ['v'] },
+      else: { required: ['w'] },
+    }),
+    obj({ k: { enum: ['a', 'b'] }, v: S, w: S }, ['k'], {
+      if: { properties: { k: { const: 'a' } } },
+      then: { required: ['w'] },
+      else: { required: ['v'] },
+    }),
+  ],
+  [
+    'enum numbers vs integer range',
+    'compatible',
+    obj({ n: { enum: [1, 2, 3] } }),
+    obj({ n: { ...I, minimum: 1, maximum: 3 } }),
+  ],
+  [
+    'integer range to enum',
+    'breaking',
+    obj({ n: { ...I, minimum: 1, maximum: 5 } }),
+    obj({ n: { enum: [1, 2, 3] } }),
+  ],
+  [
+    'integer range to enum of all of it',
+    'compatible',
+    obj({ n: { ...I, minimum: 1, maximum: 3 } }),
+    obj({ n: { enum: [1, 2, 3] } }),
+  ],
+  [
+    'multipleOf decimals',
+    'breaking',
+    obj({ n: { ...N, multipleOf: 0.1 } }),
+    obj({ n: { ...N, multipleOf: 0.25 } }),
+  ],
+  [
+    'contains widened',
+    'compatible',
+    obj({ l: { type: 'array', contains: { const: 1 } } }),
+    obj({ l: { type: 'array', contains: N } }),
+  ],
+  [
+    'propertyNames widened',
+    'compatible',
+    { type: 'object', propertyNames: { maxLength: 3 } },
+    { type: 'object', propertyNames: { maxLength: 5 } },
+  ],
+  [
+    'propertyNames narrowed',
+    'breaking',
+    { type: 'object', propertyNames: { maxLength: 5 } },
+    { type: 'object', propertyNames: { maxLength: 3 } },
+  ],
+  [
+    'dependentRequired to required',
+    'breaking',
+    obj({ a: S, b: S }, [], { dependentRequired: { a: ['b'] } }),
+    obj({ a: S, b: S }, ['b']),
+  ],
+  [
+    'closed by unevaluated with anyOf',
+    'breaking',
+    { anyOf: [obj({ a: S }), obj({ b: S })] },
+    { anyOf: [obj({ a: S }), obj({ b: S })], unevaluatedProperties: false },
+  ],
+  [
+    'string constraints merged in allOf',
+    'compatible',
+    obj({ s: { allOf: [{ ...S, minLength: 2 }, { maxLength: 5 }] } }),
+    obj({ s: { ...S, minLength: 1, maxLength: 9 } }),
+  ],
+  [
+    'number with not range',
+    'breaking',
+    obj({ n: N }),
+    obj({ n: { ...N, not: { minimum: 10, maximum: 20 } } }),
+  ],
+  ['boolean schemas', 'compatible', obj({ x: false }), obj({ x: S })],
+  [
+    'const object widened',
+    'compatible',
+    obj({ c: { const: { a: 1, b: [1, 2] } } }),
+    obj({ c: obj({ a: N, b: arr(N) }) }),
+  ],
+  [
+    'const object rejected',
+    'breaking',
+    obj({ c: { const: { a: 1, b: [1, 2] } } }),
+    obj({ c: obj({ a: N, b: arr(S) }) }),
+  ],
+  [
+    'examples and deprecated',
+    'compatible',
+    obj({ a: { ...S, examples: ['x'] } }),
+    obj({ a: { ...S, deprecated: true, readOnly: true } }),
+  ],
+  [
+    'definitions unused changed',
+    'compatible',
+    { ...obj({ a: S }), $defs: { x: S } },
+    { ...obj({ a: S }), $defs: { x: N } },
+  ],
+  ['required of undeclared member', 'breaking', obj({ a: S }), obj({ a: S }, ['z'])],
+  ['minItems with items false', 'breaking', obj({ a: arr(S) }), obj({ a: { type: 'array', items: false } })],
+  [
+    'long pattern with alternatives narrowed',
+    'breaking',
+    obj({ s: { ...S, pattern: '^(get|put|post)$' } }),
+    obj({ s: { ...S, pattern: '^(get|put)$' } }),
+  ],
+  [
+    'pattern to enum',
+    'breaking',
+    obj({ s: { ...S, pattern: '^[a-d]$' } }),
+    obj({ s: { enum: ['a', 'b', 'c'] } }),
+  ],
+  [
+    'optional added, closed both, typed',
+    'compatible',
+    obj({ a: S }, ['a'], { additionalProperties: false }),
+    obj({ a: S, o: obj({ x: N }, ['x']) }, ['a'], { additionalProperties: false }),
+  ],
+  [
+    'two levels closed',
+    'breaking',
+    obj({ o: obj({ x: N }) }, [], { additionalProperties: false }),
+    obj({ o: obj({ x: N }, [], { additionalProperties: false }) }, [], { additionalProperties: false }),
+  ],
+  [
+    'oneOf integers and numbers',
+    'breaking',
+    obj({ n: { oneOf: [I, S] } }),
+    obj({ n: { oneOf: [{ ...I, minimum: 0 }, S] } }),
+  ],
+  [
+    '$ref with default sibling',
+    'compatible',
+    { ...obj({ a: { $ref: '#/$defs/x', default: 1 } }), $defs: { x: I } },
+    { ...obj({ a: { $ref: '#/$defs/x', description: 'n' } }), $defs: { x: N } },
+  ],
+  [
+    '2020 nested $ref in definitions',
+    'breaking',
+    { ...obj({ a: { $ref: '#/$defs/x' } }), $defs: { x: { $ref: '#/$defs/y' }, y: { enum: [1, 2] } } },
+    { ...obj({ a: { $ref: '#/$defs/x' } }), $defs: { x: { $ref: '#/$defs/y' }, y: { enum: [1] } } },
   ],
 ]

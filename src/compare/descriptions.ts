@@ -123,10 +123,15 @@ function countOf(texts: readonly string[]): Map<string, number> {
   return counts
 }
 
+/** Things that a tool has no business with, unless it is about them. */
 const SECRET =
-  "(?:conversations?|chat(?: history| log)?|(?:message|browsing|command|search|shell) history|system prompt|(?:previous|prior|earlier) (?:messages?|results?|outputs?|instructions?)|(?:full |entire |complete |raw |file |its )?contents? of|files? contents?|credentials?|passwords?|passphrases?|api[- _]?keys?|(?:access|auth|bearer|session|refresh|oauth)[- _]?tokens?|secrets?|private[- _]?keys?|ssh[- _]keys?|seed phrase|cookies?|env(?:ironment)?[- ]?(?:variables?|vars?)|the environment|personal (?:data|information)|user(?:'s|s')? (?:data|e-?mails?|messages?|files?|name|input|query|prompt|password|address|location|contacts?|question)|everything|all (?:emails?|messages?|files?|data|results?|of the)|tool (?:list|outputs?|results?|responses?))"
-const LEAK =
-  '(?:send|sends|forward|upload|transmit|exfiltrate|copy|e-?mail|bcc|cc|leak|submit|relay|share|attach|append|include|embed|insert|pass(?: along| on)?|put|prepend|post|deliver|write|dump|encode|base64|collect|gather|extract|retrieve|read|repeat|reveal|disclose|output|store|save|summari[sz]e|return|add|report|log|record|mirror|replicate|sync|provide)'
+  "(?:conversations?|chat (?:history|log)|(?:browsing|command|search|shell|(?:complete|entire|full|whole) (?:message|chat)) history|system prompt|(?:previous|prior|earlier|last) (?:messages?|tool (?:results?|outputs?))|credentials?(?: files?)?|passwords?|passphrases?|api[- _]?keys?|(?:access|auth|bearer|session|refresh|oauth)[- _]?tokens?|secrets?|private[- _]?keys?|ssh[- _]keys?|seed phrase|cookies?|clipboard|keystrokes|contacts?|env(?:ironment)?[- ]?(?:variables?|vars?)|personal (?:data|information)|(?:text|contents?) of (?:all|every|the) (?:open |other |current )?files?|user(?:'s|s')? (?:data|e-?mails?|messages?|files?|name|input|query|prompt|password|address|location|contacts?|question|clipboard)|(?:private|internal|confidential) (?:repositor(?:y|ies)|files?|data|documents?|notes?))"
+/** Contents that are harmless to return, and not harmless to pass on. */
+const CONTENT =
+  '(?:(?:full |entire |complete |raw |file |its )?contents? of|files? contents?|(?:the|its|their) contents?|everything|all (?:emails?|messages?|files?|data|results?|notes?|of the)|tool (?:list|outputs?|results?|responses?)|(?:complete|entire|full|whole) (?:message|chat|conversation)\\w*)'
+const PASS_ON =
+  '(?:send|sends|forward|upload|transmit|exfiltrate|copy|e-?mail|bcc|cc|leak|submit|relay|share|attach|append|include|embed|insert|pass(?: along| on)?|paste|put|prepend|post|deliver|dump|mirror|replicate|sync|pipe)'
+const LEAK = `(?:${PASS_ON}|encode|base64|supply|enter|fill in|type in|collect|gather|look (?:in|for|up)|search for|use|needs?|requires?|wants|expects|extract|retrieve|repeat|reveal|disclose|output|store|save|summari[sz]e|add|report|log|record|provide|read|write|return)`
 
 /** Sentences that tell a model what to do besides calling the tool. `key` groups spellings, so that a reworded one is not new. */
 const INSTRUCTIONS: readonly { readonly key: string; readonly pattern: RegExp }[] = [
@@ -159,9 +164,51 @@ const INSTRUCTIONS: readonly { readonly key: string; readonly pattern: RegExp }[
   {
     key: 'leak',
     pattern: new RegExp(
-      `\\b${LEAK}\\b[^.\\n]{0,80}?\\b${SECRET}[^.\\n]{0,120}?\\b(?:to|into|in|as|at|via|using|inside|within|for|with|before|parameter|argument|field)\\b`,
+      `\\b${LEAK}\\b[^.\\n]{0,80}?\\b${SECRET}\\b[^.\\n]{0,120}?\\b(?:to|into|in|as|at|via|using|inside|within|for|with|before|first|parameter|argument|field)\\b`,
       'giu',
     ),
+  },
+  {
+    key: 'leak',
+    pattern: new RegExp(
+      `\\b${PASS_ON}\\b[^.\\n]{0,60}?\\b${CONTENT}\\b[^.\\n]{0,100}?(?:\\b(?:to|into|in|as|at|via|inside|within|with|parameter|argument|field|and|of)\\b|[.\\w]+\\.(?:json|env|pem|key|yaml|toml)\\b)`,
+      'giu',
+    ),
+  },
+  {
+    key: 'leak',
+    pattern:
+      /\b(?:your|the) system prompt\b|\bhidden instructions?\b|\b(?:invoke|call|use|run) (?:this|the) (?:tool|function) with (?:the |your )?(?:complete|entire|full|whole|previous|all)\b/giu,
+  },
+  {
+    key: 'leak',
+    pattern:
+      /\b(?:tools?|all|any|every|other|their|its)\b[^.\n]{0,20}\b(?:results?|outputs?|calls?|responses?|messages?|requests?)\b[^.\n]{0,20}\b(?:must|should|shall|have to|need to|are to) (?:first )?be (?:piped|sent|passed|routed|forwarded|shared|copied|logged|shown|mirrored|reported)\b/giu,
+  },
+  {
+    key: 'secrecy',
+    pattern:
+      /\bno (?:se lo )?(?:digas|menciones|informes?)\b|\bne (?:le |lui )?(?:dis|dites|mentionne\w*|informe\w*)(?:-\w+)? pas\b|\bsag\w* (?:es )?(?:dem|den) (?:be)?nutzern? nicht|не (?:сообщай|говори|упоминай|рассказывай)|不要告诉|不要通知|不要提及|ユーザーに(?:知らせ|伝え|言わ)/giu,
+  },
+  {
+    key: 'steer',
+    pattern:
+      /\b(?:if|when(?:ever)?) (?:the user |they |users? |you are |anyone |someone |being )?(?:is |are )?ask(?:s|ed|ing)?\b[^.\n]{0,60}[,:]?\s*\b(?:say|tell|answer|respond|reply|claim|state|recommend|deny|refuse|pretend|always|never|lie)\b|\b(?:respond|reply|answer) (?:to (?:the )?(?:user|them|every|all|any)\b[^.\n]{0,20})?(?:only |always )?(?:with|that)\b|\bhide\b[^.\n]{0,30}\b(?:errors?|results?|this|from|outputs?|fact|warnings?)\b|\bregardless of (?:what|the result|the user|the answer|whether)/giu,
+  },
+  {
+    key: 'model',
+    pattern:
+      /\b(?:instructions?|notes?|messages?|directives?|reminders?|rules?|attention) (?:for|to) (?:the |an? |any |all )?(?:model|assistant|ai|llm|agent|claude|gpt|language model)s?\b/giu,
+  },
+  {
+    key: 'obey',
+    pattern:
+      /\b(?:instructions?|commands?|directions?|steps|rules)\b[^.\n]{0,40}\byou (?:should|must|have to|need to|are to|will) (?:follow|obey|execute|comply|carry out)|\b(?:follow|obey|execute|comply with|carry out) (?:the |all |any |every |its |these |those )?(?:instructions?|commands?|requests?|directives?)\b|\btreat\b[^.\n]{0,60}\bas (?:coming from|if|trusted|instructions?|the user|an? (?:user|system))|["'](?:role|speaker)["']\s*:\s*["'](?:system|developer|assistant)["']|\b(?:answer|respond to|reply to)\b[^.\n]{0,50}\b(?:with|by saying|that)\b\s*["“'`]/giu,
+  },
+  {
+    key: 'privilege',
+    pattern:
+      /\b(?:disable|turn off|switch off|deactivate|bypass|circumvent)\b[^.\n]{0,30}\b(?:safety|logging|logs?|verification|auth\w*|confirmation|security|checks?|filters?|guardrails?|sandbox|warnings?|2fa|mfa|firewall)\b|\bgrant\b[^.\n]{0,40}\b(?:access|admin|permissions?|rights|ownership)\b[^.\n]{0,30}\bto\b|\btransfer\b[^.\n]{0,40}\b(?:funds?|money|balance|bitcoin|tokens?|payments?)\b[^.\n]{0,30}\bto\b|\b(?:use|pay to|instead) (?:the )?account [A-Z]{2}\d\d|\b0x[0-9a-f]{40}\b|\bimpersonat\w+|\bescalate\b[^.\n]{0,20}\bprivileges?\b|\badd\b[^.\n]{0,30}\bto (?:the )?(?:admins?|sudoers|allow-?list|trusted)\b/giu,
   },
   {
     key: 'leak',
@@ -186,12 +233,12 @@ const INSTRUCTIONS: readonly { readonly key: string; readonly pattern: RegExp }[
   {
     key: 'also-act',
     pattern:
-      /(?:^|[.!;:\n]\s*|\b(?:and|then|please|afterwards|finally|additionally),?\s+)(?:always |also |additionally,? |first,? |then,? |immediately |please )+(?:read|send|open|execute|run|fetch|forward|visit|download|upload|install|append|include|attach|navigate|browse|access|e-?mail|bcc|cc|copy|delete|disable|collect|gather|reveal|post|transfer|approve|grant|transmit|write|add|call|invoke|pass|set|mention|recommend|query|search|insert|embed|put|save|store|log)\b[^.\n]{0,100}\b(?:to|of|in|as|for|tool|file|from|with|before|after|user|every|any|first)\b/gimu,
+      /(?:^|[.!;:\n]\s*|\b(?:and|then|please|afterwards|finally|additionally),?\s+)(?:always |also |additionally,? |first,? |then,? |immediately |please |make sure (?:to|that you|you) |be sure to |remember to |don't forget to |do not forget to |ensure (?:that )?you |it is (?:important|critical|essential|necessary|mandatory|crucial) (?:to|that you) )+(?:read|send|open|execute|run|fetch|forward|visit|download|upload|install|append|include|attach|navigate|browse|access|e-?mail|bcc|cc|copy|delete|disable|collect|gather|reveal|post|transfer|approve|grant|transmit|write|add|call|invoke|pass|set|mention|recommend|query|search|insert|embed|put|save|store|log)\b[^.\n]{0,100}\b(?:to|of|in|as|for|tool|file|from|with|before|after|user|every|any|first)\b/gimu,
   },
   {
     key: 'precedence',
     pattern:
-      /\b(?:always|only|exclusively|must|should) (?:be )?(?:used?|prefer|choose|call(?:ed)?|select|pick) (?:only )?(?:this|the following) (?:tool|server|function)\b|\b(?:this|the) (?:tool|server|description|instruction|rule|message)s? (?:takes?|has|have) (?:precedence|priority)|\b(?:takes|has) (?:precedence|priority) over|\bsupersedes?\b|\b(?:do not|don't|never|stop) (?:use|using|call|calling|invoke|invoking|trust|trusting) (?:any |the |all )?(?:other|another|built-in|previous|alternative|competing|official)\b|\b(?:replaces?|instead of|rather than) (?:any|all|every|the) (?:other|previous|official|existing|built-in|standard) (?:\w+ )?(?:tools?|servers?|functions?)|\b(?:all|any|every) (?:other )?(?:tools?|calls?|requests?|servers?) (?:must|should|have to|need to) (?:first |be |go |pass )|\bbefore (?:any|every|each|all) (?:other )?(?:tool|call|request|action|response)s?\b|\b(?:after|on|with|for|in) (?:any|every|each) (?:other )?(?:tool call|tool|response|reply|answer|message)\b/giu,
+      /\b(?:always|only|exclusively|must|should) (?:be )?(?:used?|prefer|choose|call(?:ed)?|select|pick) (?:only )?(?:this|the following) (?:tool|server|function)\b|\b(?:this|the) (?:tool|server|description|instruction|rule|message)s? (?:takes?|has|have) (?:precedence|priority)|\b(?:takes|has) (?:precedence|priority) over|\bsupersedes?\b|\b(?:do not|don't|never|stop) (?:use|using|call|calling|invoke|invoking|trust|trusting) (?:any |the |all )?(?:other|another|built-in|previous|alternative|competing|official)\b|\b(?:replaces?|instead of|rather than) (?:any|all|every|the) (?:other|previous|official|existing|built-in|standard) (?:\w+ )?(?:tools?|servers?|functions?)|\b(?:all|any|every) (?:other )?(?:tools?|calls?|requests?|servers?) (?:must|should|have to|need to) (?:first |be |go |pass )|\b(?:before|prior to) (?:any|every|each|all|doing) (?:other )?(?:tool|call|request|action|response|step|task|operation|anything)s?\b|\b(?:after|on|with|for|in) (?:any|every|each) (?:other )?(?:tool call|tool|response|reply|answer|message)\b/giu,
   },
   {
     key: 'execute',
@@ -301,7 +348,7 @@ const SENDS =
   /\b(?:send|forward|upload|transmit|exfiltrate|bcc|cc|leak|relay|post|submit|e-?mail|report|deliver|copy)\b/iu
 
 const PRIVATE_PATH =
-  /(?:~|\$HOME|%APPDATA%|%USERPROFILE%|\$\{HOME\})[/\\][\w./\\-]*|(?<![\w/])\.(?:ssh|aws|env|npmrc|pypirc|netrc|gnupg|kube|docker|git-credentials|cursor|claude|codex|gemini|bash_history|zsh_history|bashrc|zshrc|config\/gcloud|password-store)\b[\w./-]*|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\/etc\/(?:passwd|shadow|sudoers|hosts|ssh)\b|\/proc\/(?:self|\d+)\/\w+|\/root\/[\w./-]*|\/var\/run\/secrets[\w./-]*|\/run\/secrets[\w./-]*|\b(?:mcp|claude_desktop_config|settings\.local)\.json\b|\bcredentials\.json\b|\bwallet\.dat\b|\blogin data\b|\bkeychain\b|[A-Z]:\\Users\\[^\s"']*|\bprocess\.env\b|\bos\.environ\b|\$\{?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\b/giu
+  /(?:~|\$HOME|%APPDATA%|%USERPROFILE%|\$\{HOME\})[/\\][\w./\\-]*|(?:(?<=\/)|(?<![\w/]))\.(?:config\/(?:gcloud|gh|op)|ssh|aws|env|npmrc|pypirc|netrc|gnupg|kube|docker|git-credentials|cursor|claude|codex|gemini|bash_history|zsh_history|bashrc|zshrc|config\/gcloud|password-store)\b[\w./-]*|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|\/etc\/(?:passwd|shadow|sudoers|hosts|ssh)\b|\/proc\/(?:self|\d+)\/\w+|\/root\/[\w./-]*|\/var\/run\/secrets[\w./-]*|\/run\/secrets[\w./-]*|\b(?:mcp|claude_desktop_config|settings\.local)\.json\b|\bcredentials\.json\b|\bwallet\.dat\b|\blogin data\b|\bkeychain\b|[A-Z]:\\Users\\[^\s"']*|\bprocess\.env\b|\bos\.environ\b|\$\{?[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)\b/giu
 
 const PLAIN_PATH = /(?<![\w./:~-])\/(?:[\w.-]+\/)+[\w.-]+/gu
 
@@ -359,6 +406,12 @@ function otherTools(
 
 /** A sentence about what the other tool is for is documentation; one about what has to be done with it is not. */
 function isCommand(sentence: string): boolean {
+  if (
+    /\b(?:when(?:ever)?|if|once|every time|each time|as soon as)\b[^.]{0,40}\b(?:is|are|was|gets?|been) (?:called|used|invoked|available|run)\b/iu.test(
+      sentence,
+    )
+  )
+    return true
   return /\b(?:must|always|never|every|any|also|modif\w*|redirect|intercept|override|recipient|disabled|broken|unsafe|insecure|do not|don't)\b/iu.test(
     sentence,
   )
@@ -389,11 +442,25 @@ const ENCODED: readonly RegExp[] = [
 ]
 
 function encodedTexts(before: string, after: string): readonly Suspicion[] {
-  const added = ENCODED.flatMap((pattern) => newMatches(before, after, pattern))
-  return added
-    .filter((text) => !isRepeated(text))
-    .slice(0, 1)
-    .map((text): Suspicion => ({ rule: 'description-encoded-text', excerpt: text }))
+  const added = ENCODED.flatMap((pattern) => newMatches(before, after, pattern)).filter(
+    (text) => !isRepeated(text),
+  )
+  const [text] = added.toSorted((one, other) => Number(isHash(one, after)) - Number(isHash(other, after)))
+  if (text === undefined) return []
+  return [
+    { rule: 'description-encoded-text', excerpt: text, ...(isHash(text, after) && { level: 'change' }) },
+  ]
+}
+
+/** The example of a hash or of the id of a commit hides nothing. */
+function isHash(text: string, all: string): boolean {
+  const at = all.indexOf(text)
+  return (
+    /^[0-9a-f]{32,64}$/iu.test(text) &&
+    /\b(?:hash|sha-?\d*|md5|digest|checksum|commit|e\.g\.|example|such as)\b[^\n]{0,60}$/iu.test(
+      all.slice(Math.max(0, at - 90), at),
+    )
+  )
 }
 
 /** A ruler such as `----` or `AAAA` encodes nothing. Paths in camel case are words. */

@@ -25,7 +25,7 @@ export interface CompareSchemasOptions {
 export function compareSchemas(
   from: unknown,
   into: unknown,
-  { known = [], time = 600 }: CompareSchemasOptions = {},
+  { known = [], time = 3_000 }: CompareSchemasOptions = {},
 ): SchemaVerdict {
   if (canonicalJson(from) === canonicalJson(into)) return { kind: 'same' }
   const [narrow, wide] = [new SchemaDocument(from), new SchemaDocument(into)]

@@ -138,6 +138,8 @@ class SubsetProof {
     ])
     if ([...types].every((type) => type === 'null' || type === 'boolean'))
       lists.push([...(types.has('null') ? [null] : []), ...(types.has('boolean') ? [true, false] : [])])
+    const range = integersOf(parts, types)
+    if (range !== undefined) lists.push(range)
     const [shortest] = lists.toSorted((one, other) => one.length - other.length)
     if (shortest === undefined || shortest.length > MOST_VALUES) return undefined
     return shortest.filter((value) => !left.some((node) => acceptsNode(node, value) === false))
@@ -435,11 +437,20 @@ class SubsetProof {
       )
     })
     if (hasSame) return undefined
+    const target = childNode(part, contains, 'contains')
+    const hasNarrower = ours.some((one) => {
+      const { contains: own, minContains: least = 1 } = one.schema
+      if (own === undefined || typeof maxContains === 'number' || Number(least) < Number(minContains))
+        return false
+      return (
+        this.#inside([childNode(one, own, 'contains')], target, context, `${context.path}[*]`) === undefined
+      )
+    })
+    if (hasNarrower) return undefined
     if (typeof maxContains === 'number' && facts.mostItems() > maxContains)
       return stop('maxContains may be lower')
     if (Number(minContains) === 0) return undefined
     if (facts.number('minItems', 'max', 0) < Number(minContains)) return stop('contains may be new')
-    const target = childNode(part, contains, 'contains')
     const longest = Math.max(0, ...ours.map((one) => itemSchemas(one).first.length))
     for (let index = 0; index < longest + 1; index++) {
       const found = this.#inside(itemNodes(ours, index), target, context, `${context.path}[*]`)
@@ -607,6 +618,21 @@ function isLongEnumWithin({ ours, part }: PartGoal): boolean {
       Array.isArray(schema['enum']) && schema['enum'].every((value) => known.has(canonicalJson(value))),
   )
 }
+
+/** All whole numbers between two limits, if there are few. */
+function integersOf(
+  parts: readonly SchemaPart[],
+  types: ReadonlySet<ValueType>,
+): readonly number[] | undefined {
+  if (types.size !== 1 || !types.has('integer')) return undefined
+  const { least, most } = new LeftFacts(parts, types)
+  if (least === undefined || most === undefined) return undefined
+  const [from, to] = [Math.ceil(least.value), Math.floor(most.value)]
+  if (to - from > MOST_INTEGERS || !Number.isSafeInteger(from) || !Number.isSafeInteger(to)) return undefined
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at)
+}
+
+const MOST_INTEGERS = 500
 
 const MOST_BRANCHES = 64
 /** Patterns that every text matches. */

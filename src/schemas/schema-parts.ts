@@ -184,9 +184,13 @@ export function unknownInside(node: SchemaNode): string | undefined {
   return visit(node)
 }
 
+const knownWords = new WeakMap<object, string>()
+
 /** A text that is equal for schemas that say the same in the same words; `undefined` if the schema refers to others. */
 export function sameWords(schema: unknown): string | undefined {
-  const text = canonicalJson(withoutAnnotations(schema, 0))
+  const known = isObject(schema) ? knownWords.get(schema) : undefined
+  const text = known ?? canonicalJson(withoutAnnotations(schema, 0))
+  if (isObject(schema)) knownWords.set(schema, text)
   return /"\$(?:ref|dynamicRef|recursiveRef)":/u.test(text) ? undefined : text
 }
 
@@ -218,7 +222,8 @@ export function withoutAnnotations(schema: unknown, depth = 0): unknown {
 const SETS: ReadonlySet<string> = new Set(['required', 'enum', 'type'])
 
 function sortedItems(items: readonly unknown[]): readonly unknown[] {
-  return items.toSorted((one, other) => (canonicalJson(one) < canonicalJson(other) ? -1 : 1))
+  const keyed = items.map((item) => ({ item, key: canonicalJson(item) }))
+  return keyed.toSorted((one, other) => (one.key < other.key ? -1 : 1)).map(({ item }) => item)
 }
 
 /** The types of JSON values. Numbers are whole or not. */

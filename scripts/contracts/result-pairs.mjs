@@ -1,0 +1,256 @@
+// Labelled pairs of sessions: [name, label, before, after]. Each session is a list of calls: [tool, arguments, result]. same: nothing that counts
+// differs. change: something differs and breaks nobody. breaking: a client can fail.
+const data = (value) => ({ content: [], structuredContent: value })
+const text = (value) => ({
+  content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
+})
+const failed = (value) => ({ ...text(value), isError: true })
+const rpc = (code, message, more) => ({ error: { code, message, ...more } })
+const once = (result) => [['get', { id: 1 }, result]]
+const pair = (name, label, before, after) => [name, label, once(before), once(after)]
+const ROW = (id, price) => ({ id, price })
+const NOW = '1970-01-01T00:00:00.004Z'
+
+/** @type {[string, string, unknown[], unknown[]][]} */
+export const RESULT_PAIRS = [
+  pair('equal', 'same', data({ a: 1 }), data({ a: 1 })),
+  pair('order of members', 'same', data({ a: 1, b: 2 }), data({ b: 2, a: 1 })),
+  pair(
+    'JSON text with other white space',
+    'same',
+    text('{"a":1,"b":[1,2]}'),
+    text('{ "a": 1,\n "b": [1, 2] }'),
+  ),
+  pair('JSON text with members in another order', 'same', text('{"a":1,"b":2}'), text('{"b":2,"a":1}')),
+  pair('number spelled differently', 'same', text('{"a":1.0}'), text('{"a":1}')),
+  pair('a time that follows the clock', 'same', data({ at: NOW }), data({ at: '1970-01-01T00:00:00.005Z' })),
+  pair('value changed', 'change', data({ price: 2 }), data({ price: 3 })),
+  pair('text changed', 'change', text('The price is 2 EUR.'), text('The price is 3 EUR.')),
+  pair('prose reworded', 'change', text('Done, 3 files were changed.'), text('Success: 3 files changed.')),
+  pair('field added', 'change', data({ a: 1 }), data({ a: 1, b: 2 })),
+  pair('field added in JSON text', 'change', text({ a: 1 }), text({ a: 1, b: 2 })),
+  pair('nested field added', 'change', data({ a: { b: 1 } }), data({ a: { b: 1, c: 2 } })),
+  pair('field removed', 'breaking', data({ a: 1, b: 2 }), data({ a: 1 })),
+  pair('field removed in JSON text', 'breaking', text({ a: 1, b: 2 }), text({ a: 1 })),
+  pair('nested field removed', 'breaking', data({ a: { b: { c: 1, d: 2 } } }), data({ a: { b: { c: 1 } } })),
+  pair('field renamed', 'breaking', data({ userId: 1 }), data({ user_id: 1 })),
+  pair('number to text', 'breaking', data({ n: 1 }), data({ n: '1' })),
+  pair('text to null', 'breaking', data({ s: 'a' }), data({ s: null })),
+  pair('object to list', 'breaking', data({ o: { a: 1 } }), data({ o: [{ a: 1 }] })),
+  pair('list to object', 'breaking', data({ o: [1] }), data({ o: { items: [1] } })),
+  pair('boolean to number', 'breaking', data({ ok: true }), data({ ok: 1 })),
+  pair(
+    'type in a list item',
+    'breaking',
+    data({ rows: [{ n: 1 }, { n: 2 }] }),
+    data({ rows: [{ n: 1 }, { n: '2' }] }),
+  ),
+  pair(
+    'field gone from every item',
+    'breaking',
+    data({
+      rows: [
+        { id: 'a', n: 1 },
+        { id: 'b', n: 2 },
+      ],
+    }),
+    data({ rows: [{ id: 'a' }, { id: 'b' }] }),
+  ),
+  pair('item added', 'change', data({ rows: [ROW('a', 1)] }), data({ rows: [ROW('a', 1), ROW('b', 2)] })),
+  pair('item removed', 'change', data({ rows: [ROW('a', 1), ROW('b', 2)] }), data({ rows: [ROW('a', 1)] })),
+  pair(
+    'item in the middle removed',
+    'change',
+    data({ rows: [ROW('a', 1), ROW('b', 2), ROW('c', 3)] }),
+    data({ rows: [ROW('a', 1), ROW('c', 3)] }),
+  ),
+  pair(
+    'items moved',
+    'change',
+    data({ rows: [ROW('a', 1), ROW('b', 2), ROW('c', 3)] }),
+    data({ rows: [ROW('c', 3), ROW('a', 1), ROW('b', 2)] }),
+  ),
+  pair(
+    'an item moved and changed',
+    'change',
+    data({ rows: [ROW('a', 1), ROW('b', 2), ROW('c', 3)] }),
+    data({ rows: [ROW('c', 9), ROW('a', 1), ROW('b', 2)] }),
+  ),
+  pair('list emptied', 'change', data({ rows: [1, 2] }), data({ rows: [] })),
+  pair('list filled', 'change', data({ rows: [] }), data({ rows: [1] })),
+  pair('text is no longer JSON', 'breaking', text('{"a":1}'), text('a is 1')),
+  pair('text became JSON', 'change', text('a is 1'), text('{"a":1}')),
+  pair('text to image', 'breaking', text('x'), {
+    content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }],
+  }),
+  pair('a second block', 'change', text('x'), {
+    content: [
+      { type: 'text', text: 'x' },
+      { type: 'text', text: 'y' },
+    ],
+  }),
+  pair(
+    'structured content dropped',
+    'breaking',
+    { content: [{ type: 'text', text: '{"a":1}' }], structuredContent: { a: 1 } },
+    text('{"a":1}'),
+  ),
+  pair('structured content added', 'change', text('{"a":1}'), {
+    content: [{ type: 'text', text: '{"a":1}' }],
+    structuredContent: { a: 1 },
+  }),
+  pair('success to isError', 'breaking', text('ok'), failed('no')),
+  pair('isError to success', 'change', failed('no'), text('ok')),
+  pair('another error text', 'change', failed('not found'), failed('there is no such file')),
+  pair('success to JSON-RPC error', 'breaking', text('ok'), rpc(-32602, 'bad')),
+  pair('JSON-RPC error to success', 'change', rpc(-32602, 'bad'), text('ok')),
+  pair('error code changed', 'breaking', rpc(-32602, 'bad'), rpc(-32603, 'bad')),
+  pair('error message changed', 'change', rpc(-32602, 'bad'), rpc(-32602, 'worse')),
+  pair('error data added', 'change', rpc(-32602, 'bad'), rpc(-32602, 'bad', { data: { field: 'x' } })),
+  pair('isError to JSON-RPC error', 'breaking', failed('no'), rpc(-32000, 'no')),
+  pair('CSV: a row added', 'change', text('id,n\n1,a\n2,b\n'), text('id,n\n1,a\n2,b\n3,c\n')),
+  pair('CSV: a cell changed', 'change', text('id,n\n1,a\n2,b\n'), text('id,n\n1,a\n2,c\n')),
+  pair('large number changed', 'change', data({ id: 12345678901 }), data({ id: 12345678902 })),
+  pair('empty text', 'change', text('x'), text('')),
+  pair('unused id changed', 'change', data({ id: 'usr-4f1a09c2' }), data({ id: 'usr-99d0e1b7' })),
+  pair('JSON in JSON', 'breaking', data({ raw: '{"a":1,"b":2}' }), data({ raw: '{"a":1}' })),
+  pair(
+    'deep value',
+    'change',
+    data({ a: [{ b: [{ c: { d: 1 } }] }] }),
+    data({ a: [{ b: [{ c: { d: 2 } }] }] }),
+  ),
+  [
+    'another order of calls',
+    'same',
+    [
+      ['a', {}, text('x')],
+      ['b', {}, text('y')],
+    ],
+    [
+      ['b', {}, text('y')],
+      ['a', {}, text('x')],
+    ],
+  ],
+  [
+    'a call was added',
+    'change',
+    [['a', {}, text('x')]],
+    [
+      ['a', {}, text('x')],
+      ['b', {}, text('y')],
+    ],
+  ],
+  [
+    'a call was removed',
+    'breaking',
+    [
+      ['a', {}, text('x')],
+      ['b', {}, text('y')],
+    ],
+    [['a', {}, text('x')]],
+  ],
+  [
+    'a repeated call was removed',
+    'breaking',
+    [
+      ['a', { n: 1 }, text('x')],
+      ['a', { n: 1 }, text('x')],
+    ],
+    [['a', { n: 1 }, text('x')]],
+  ],
+  [
+    'an argument was changed',
+    'change',
+    [['a', { q: 'x', n: 1 }, text('x')]],
+    [['a', { q: 'x', n: 2 }, text('x')]],
+  ],
+  [
+    'an id is carried',
+    'same',
+    [
+      ['make', {}, data({ id: 'job-11aa22bb' })],
+      ['wait', { id: 'job-11aa22bb' }, text('done')],
+    ],
+    [
+      ['make', {}, data({ id: 'job-99cc88dd' })],
+      ['wait', { id: 'job-99cc88dd' }, text('done')],
+    ],
+  ],
+  [
+    'an id is carried in prose',
+    'same',
+    [
+      ['make', {}, text('Created job-11aa22bb.')],
+      ['wait', { id: 'job-11aa22bb' }, text('job-11aa22bb is done')],
+    ],
+    [
+      ['make', {}, text('Created job-99cc88dd.')],
+      ['wait', { id: 'job-99cc88dd' }, text('job-99cc88dd is done')],
+    ],
+  ],
+  [
+    'a carried id, and a field is gone',
+    'breaking',
+    [
+      ['make', {}, data({ id: 'job-11aa22bb', url: 'x' })],
+      ['wait', { id: 'job-11aa22bb' }, text('done')],
+    ],
+    [
+      ['make', {}, data({ id: 'job-99cc88dd' })],
+      ['wait', { id: 'job-99cc88dd' }, text('done')],
+    ],
+  ],
+  [
+    'a carried id of another shape',
+    'change',
+    [
+      ['make', {}, data({ id: '123e4567-e89b-12d3-a456-426614174000' })],
+      ['wait', { id: '123e4567-e89b-12d3-a456-426614174000' }, text('done')],
+    ],
+    [
+      ['make', {}, data({ id: 'job-99' })],
+      ['wait', { id: 'job-99' }, text('done')],
+    ],
+  ],
+  [
+    'two ids are swapped',
+    'same',
+    [
+      ['make', { n: 1 }, data({ id: 'job-11aa22bb' })],
+      ['make', { n: 2 }, data({ id: 'job-33cc44dd' })],
+      ['wait', { id: 'job-33cc44dd' }, text('two')],
+      ['wait', { id: 'job-11aa22bb' }, text('one')],
+    ],
+    [
+      ['make', { n: 1 }, data({ id: 'job-55ee66ff' })],
+      ['make', { n: 2 }, data({ id: 'job-77aa88bb' })],
+      ['wait', { id: 'job-77aa88bb' }, text('two')],
+      ['wait', { id: 'job-55ee66ff' }, text('one')],
+    ],
+  ],
+  [
+    'optional field',
+    'change',
+    [
+      ['get', { id: 1 }, data({ a: 1, b: 2 })],
+      ['get', { id: 2 }, data({ a: 1 })],
+    ],
+    [
+      ['get', { id: 1 }, data({ a: 1 })],
+      ['get', { id: 2 }, data({ a: 1 })],
+    ],
+  ],
+  [
+    'nullable field',
+    'change',
+    [
+      ['get', { id: 1 }, data({ a: 'x' })],
+      ['get', { id: 2 }, data({ a: null })],
+    ],
+    [
+      ['get', { id: 1 }, data({ a: null })],
+      ['get', { id: 2 }, data({ a: null })],
+    ],
+  ],
+]
