@@ -283,7 +283,7 @@ test('mistakes are refused with a reason, and the session goes on', async () => 
   expect(await refused('launch', { tape, command, timeout: 'soon' })).toContain(
     'invalid duration "soon" for --timeout',
   )
-  expect(await refused('launch', { tape })).toContain('there is no server to replay the tape against')
+  expect(await refused('launch', { tape })).toContain('no live server is given')
   expect(await refused('disassemble')).toContain('the request disassemble is not supported')
   client.write('{"not":"a request"}')
   client.write('not even JSON')
