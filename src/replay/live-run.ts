@@ -6,6 +6,7 @@ import {
   type Notification,
   type Request,
   toolOrPromptName,
+  type Id,
 } from '../protocol/message.ts'
 import { exchangeOutcome, type OutcomeKind } from '../protocol/outcome.ts'
 import type { Judges } from './judge/judge.ts'
@@ -101,45 +102,12 @@ export class LiveRun implements ControlledRun {
 
   /** What breakpoints are compared with before a message is sent. */
   subjectBefore(planned: PlannedMessage): BreakpointSubject {
-    const text = once(() => this.textOf(planned))
-    const params = once(() => member(parseJson(text()), 'params'))
-    return {
-      ...placeOf(planned),
-      kinds: [planned.message.kind],
-      dirs: ['c2s'],
-      isDifferent: false,
-      texts: () => [text()],
-      value: (root) => (root === 'params' ? params() : undefined),
-      values: () => ({ ...outlineOf(planned), params: params() }),
-    }
+    return new MessageSubject(planned, () => this.textOf(planned))
   }
 
   /** What breakpoints are compared with after the response. */
-  subjectOf(step: ReplayStep): BreakpointSubject {
-    const planned = this.messageAt(step.index)
-    const { sent, answer, duration, recordedAnswer, state, findings } = step
-    const params = once(() => member(parseJson(sent ?? ''), 'params'))
-    const live = once(() => (answer === undefined ? undefined : parseJson(answer)))
-    return {
-      ...placeOf(planned),
-      kinds: [planned.message.kind, 'response'],
-      dirs: ['c2s', 's2c'],
-      status: outcomeKind(live()),
-      durationMs: duration,
-      isDifferent: hasFailed(step),
-      texts: () => [sent, answer].flatMap((text) => text ?? []),
-      value: (root) => (root === 'params' ? params() : member(live(), root)),
-      values: () => ({
-        ...outlineOf(planned),
-        params: params(),
-        result: member(live(), 'result'),
-        error: member(live(), 'error'),
-        recorded: recordedAnswer === undefined ? undefined : parseJson(recordedAnswer),
-        duration,
-        state,
-        differences: findings.length,
-      }),
-    }
+  subjectOf(step: ReplayStep, planned: PlannedMessage): BreakpointSubject {
+    return new MessageSubject(planned, () => step.sent ?? '', step)
   }
 
   /** Sends a message again and judges the new response. It is not part of the report. */
@@ -240,37 +208,122 @@ const NOT_DONE: ShownStep = {
   findings: [],
 }
 
-/** The place of a message on the tape, as filters see it. */
-function placeOf({
-  index,
-  turn: { trigger, response, exchange, cut },
-  message,
-}: PlannedMessage): Pick<
-  BreakpointSubject,
-  'index' | 'exchange' | 'frame' | 'responseFrame' | 'server' | 'conn' | 'id' | 'methods' | 'target'
-> {
-  return {
-    index,
-    exchange,
-    frame: trigger?.n,
-    responseFrame: response?.n ?? cut,
-    server: trigger?.server,
-    conn: trigger?.conn,
-    id: message.kind === 'request' ? message.id : undefined,
-    methods: [message.method],
-    target: toolOrPromptName(message),
+/** A message as breakpoints see it. Everything that takes time is computed when a breakpoint asks for it. */
+class MessageSubject implements BreakpointSubject {
+  readonly #planned: PlannedMessage
+  readonly #textOf: () => string
+  readonly #step: ReplayStep | undefined
+  #sent: string | undefined
+  #request: { readonly value: unknown } | undefined
+  #response: { readonly value: unknown } | undefined
+
+  constructor(planned: PlannedMessage, textOf: () => string, step?: ReplayStep) {
+    this.#planned = planned
+    this.#textOf = textOf
+    this.#step = step
+  }
+
+  get index(): number {
+    return this.#planned.index
+  }
+
+  get exchange(): number | undefined {
+    return this.#planned.turn.exchange
+  }
+
+  get frame(): number | undefined {
+    return this.#planned.turn.trigger?.n
+  }
+
+  get responseFrame(): number | undefined {
+    return this.#planned.turn.response?.n ?? this.#planned.turn.cut
+  }
+
+  get server(): string | undefined {
+    return this.#planned.turn.trigger?.server
+  }
+
+  get conn(): number | undefined {
+    return this.#planned.turn.trigger?.conn
+  }
+
+  get id(): Id | undefined {
+    const { message } = this.#planned
+    return message.kind === 'request' ? message.id : undefined
+  }
+
+  get kinds(): BreakpointSubject['kinds'] {
+    const { kind } = this.#planned.message
+    return this.#step === undefined ? [kind] : [kind, 'response']
+  }
+
+  get dirs(): BreakpointSubject['dirs'] {
+    return this.#step === undefined ? ['c2s'] : ['c2s', 's2c']
+  }
+
+  get methods(): readonly string[] {
+    return [this.#planned.message.method]
+  }
+
+  get target(): string | undefined {
+    return toolOrPromptName(this.#planned.message)
+  }
+
+  get status(): OutcomeKind | undefined {
+    return this.#step === undefined ? undefined : outcomeKind(this.#responseValue())
+  }
+
+  get durationMs(): number | undefined {
+    return this.#step?.duration
+  }
+
+  get isDifferent(): boolean {
+    return this.#step !== undefined && hasFailed(this.#step)
+  }
+
+  texts(): readonly string[] {
+    return [this.#text(), ...(this.#step?.answer === undefined ? [] : [this.#step.answer])]
+  }
+
+  value(root: 'params' | 'result' | 'error'): unknown {
+    return root === 'params' ? this.#params() : member(this.#responseValue(), root)
+  }
+
+  values(): object {
+    const step = this.#step
+    const outline = { ...outlineOf(this.#planned), params: this.#params() }
+    if (step === undefined) return outline
+    const { recordedAnswer, duration, state, findings } = step
+    return {
+      ...outline,
+      result: this.value('result'),
+      error: this.value('error'),
+      recorded: recordedAnswer === undefined ? undefined : parseJson(recordedAnswer),
+      duration,
+      state,
+      differences: findings.length,
+    }
+  }
+
+  #text(): string {
+    return (this.#sent ??= this.#textOf())
+  }
+
+  #params(): unknown {
+    this.#request ??= { value: parseJson(this.#text()) }
+    return member(this.#request.value, 'params')
+  }
+
+  #responseValue(): unknown {
+    const answer = this.#step?.answer
+    if (answer === undefined) return undefined
+    return (this.#response ??= { value: parseJson(answer) }).value
   }
 }
 
 function outcomeKind(live: unknown): OutcomeKind {
   const message = live === undefined ? undefined : classifyMessage(live)
   return exchangeOutcome(message?.kind === 'response' ? message : undefined, 'unanswered').kind
-}
-
-/** A function that computes its result when it is first called. */
-function once<Value>(compute: () => Value): () => Value {
-  let known: { readonly value: Value } | undefined
-  return () => (known ??= { value: compute() }).value
 }
 
 /** Completes `{"method":"ping"}` to a message. The bytes of its params are kept. */

@@ -222,13 +222,13 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
       const { sent, step } = await sendAndJudge(planned, context, { judge, edit })
       const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
       if (!unsolicited.defer(whole, sent)) report(whole, sent)
-      controller.stepEnded(whole)
+      controller.stepEnded(whole, planned)
       if (hasFailed(whole)) applyErrorPolicy(options)
     },
     skip: (planned, why) => {
       const step = judge(unsent(planned, 'skipped', why))
       report(step)
-      controller.stepEnded(step)
+      controller.stepEnded(step, planned)
     },
     release: () => peer.release(),
   })

@@ -55,16 +55,17 @@ export class Breakpoints {
 
   /** Checks a message and counts the hits. */
   check(subject: BreakpointSubject, phase: StopPhase): BreakpointHits {
-    const stops: Breakpoint[] = []
-    const logs: BreakpointHits['logs'][number][] = []
+    let hits = NO_HITS
     for (const armed of this.#all) {
       if (!armed.holdsAt(subject, phase) || !armed.count(subject)) continue
       const text = armed.textFor(subject)
-      if (text !== undefined) logs.push({ breakpoint: armed.id, text })
-      else stops.push(armed.view)
+      hits =
+        text === undefined
+          ? { ...hits, stops: [...hits.stops, armed.view] }
+          : { ...hits, logs: [...hits.logs, { breakpoint: armed.id, text }] }
     }
-    for (const { id, once } of stops) if (once === true) this.remove(id)
-    return { stops, logs }
+    for (const { id, once } of hits.stops) if (once === true) this.remove(id)
+    return hits
   }
 
   /** The breakpoints that stop at a message of the past. Hits are not counted again, and nothing is printed. */
@@ -83,6 +84,9 @@ export class Breakpoints {
     }
   }
 }
+
+/** Shared, because most messages hit nothing. */
+export const NO_HITS: BreakpointHits = { stops: [], logs: [] }
 
 const NO_PHASES: Readonly<Record<StopPhase, boolean>> = { request: false, response: false, end: false }
 

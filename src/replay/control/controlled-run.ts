@@ -22,7 +22,7 @@ export interface ControlledRun {
   viewOf(index: number, edit?: PendingEdit): MessageView
   /** What breakpoints are compared with before a message is sent, and after its response. */
   subjectBefore(planned: PlannedMessage): BreakpointSubject
-  subjectOf(step: ReplayStep): BreakpointSubject
+  subjectOf(step: ReplayStep, planned: PlannedMessage): BreakpointSubject
   /** Sends a message again and judges the new response. It is not part of the report. `onSend` is called if it is allowed. */
   resend(planned: PlannedMessage, edit: PendingEdit | undefined, onSend: () => void): Promise<ReplayStep>
   /** Sends a message that is not on the tape, in the session of the message near it. */

@@ -4,7 +4,7 @@ import { ReelayError } from '../../errors.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import { parseSpeed, type Timing } from '../plan/timing.ts'
 import { hasFailed, type ReplayStep, RUN_STOPPED } from '../steps/step.ts'
-import { Breakpoints } from './breakpoints.ts'
+import { Breakpoints, NO_HITS } from './breakpoints.ts'
 import {
   type Breakpoint,
   type BreakpointSpec,
@@ -336,14 +336,22 @@ export class ReplayController {
     )
   }
 
+  /** Decides about a message, at once if the run need not stop before it. */
+  beforeSend(planned: PlannedMessage): StopDecision | Promise<StopDecision> {
+    const isFree = this.#status === 'running' && this.#goal === FREE && this.#nextEdits.length === 0
+    if (!isFree) return this.#waitBefore(planned)
+    const stop = planned.fate.kind === 'skip' ? undefined : this.#stopBefore(planned)
+    return stop === undefined ? GO : this.#waitBefore(planned, stop)
+  }
+
   /** Waits at a message until it may be sent. */
-  async beforeSend(planned: PlannedMessage): Promise<StopDecision> {
+  async #waitBefore(planned: PlannedMessage, known?: StoppedAt): Promise<StopDecision> {
     this.#waiting = planned
     while (this.#status === 'paused' && !this.#isPauseOpen) await this.#nextChange() // stopped at an earlier response
     if (this.#isOver) return STOPPED
     if (planned.fate.kind === 'skip') return GO
     this.#applyNextEdits(planned)
-    const stop = this.#stopBefore(planned)
+    const stop = known ?? this.#stopBefore(planned)
     if (stop !== undefined) {
       this.#stopAt(stop)
       await this.#untilResumed()
@@ -359,14 +367,14 @@ export class ReplayController {
   }
 
   /** Called for each message that is done. */
-  stepEnded(step: ReplayStep): void {
+  stepEnded(step: ReplayStep, planned: PlannedMessage): void {
     this.#done++
     if (hasFailed(step)) this.#differences++
     const isArmed = this.#breakpoints.isArmed('response')
     const isStep = this.#goal.kind === 'step' && this.#goal.unit === 'message'
     if (this.#listeners.size > 0) this.#report(step)
     if ((!isArmed && !isStep) || step.sentAt === undefined || this.#run === undefined || this.#isOver) return
-    const hits = isArmed ? this.#breakpoints.check(this.#run.subjectOf(step), 'response') : NO_HITS
+    const hits = isArmed ? this.#breakpoints.check(this.#run.subjectOf(step, planned), 'response') : NO_HITS
     this.#printLogs(hits.logs, step)
     const breakpoints = hits.stops.map(({ id }) => id)
     const position: Position = { index: step.index, phase: 'response' }
@@ -612,7 +620,6 @@ export class ReplayController {
 const GO: StopDecision = { kind: 'go' }
 const STOPPED: StopDecision = { kind: 'skip', why: RUN_STOPPED }
 const SKIPPED_BY_USER: StopDecision = { kind: 'skip', why: SKIPPED }
-const NO_HITS: ReturnType<Breakpoints['check']> = { stops: [], logs: [] }
 const AT_PAST: Omit<StoppedAt, 'position'> = { reason: 'back', breakpoints: [] }
 const STATUS_INTERVAL = 100
 const NO_FACTS: ReturnType<ControlledRun['facts']> = {

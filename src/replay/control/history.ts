@@ -117,9 +117,9 @@ export class RunHistory {
 
   #breakpointsAt({ index, phase }: Position, breakpoints: Breakpoints): readonly number[] {
     if (phase === 'end') return []
+    const planned = this.#run.messageAt(index)
     const step = phase === 'response' ? this.#run.stepAt(index) : undefined
-    const subject =
-      step === undefined ? this.#run.subjectBefore(this.#run.messageAt(index)) : this.#run.subjectOf(step)
+    const subject = step === undefined ? this.#run.subjectBefore(planned) : this.#run.subjectOf(step, planned)
     return breakpoints.stopsAt(subject, phase).map(({ id }) => id)
   }
 }

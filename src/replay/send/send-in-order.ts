@@ -58,7 +58,8 @@ export async function sendInOrder(schedule: Schedule, options: SendInOrderOption
     if (room !== undefined) await room
     const lane = isNeverAnswered(planned) ? neverAnswered : answered
     if (!lane.hasRoom) await lane.waitForRoom()
-    const decision = controller.isInTheWay ? await controller.beforeSend(planned) : GO
+    const asked = controller.isInTheWay ? controller.beforeSend(planned) : GO
+    const decision = asked instanceof Promise ? await asked : asked
     if (decision.kind === 'skip') options.skip(planned, decision.why)
     else void launch(planned, { earlier, edit: decision.edit }, lane)
     // Messages leave in microtasks: without a wait now and then, a tape without dependencies would be read to its end first.
