@@ -35,7 +35,7 @@ function writeBinary() {
     ...filesIn('dist/cli'),
     ...filesIn('dist/lib'),
     ...filesIn('dist/schema'),
-    ...dependencyFiles(),
+    ...filesIn('dist/vendor'),
   ])
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   writeFileSync(workFile('payload'), payload)
@@ -76,15 +76,6 @@ function writeBinary() {
 
 function workFile(name) {
   return join(folder, name)
-}
-
-/** The run-time dependencies, without what only people and compilers read. */
-function dependencyFiles() {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-  const needed = Object.entries(packages).filter(
-    ([path, entry]) => path !== '' && !entry.dev && !entry.devOptional,
-  )
-  return needed.flatMap(([path]) => filesIn(path).filter((file) => !/\.(d\.[cm]?ts|map|md|ts)$/i.test(file)))
 }
 
 function filesIn(path) {

@@ -1,6 +1,16 @@
 // Packs the program into few files that start fast: docs/decisions/0002-the-program-is-packed-as-commonjs.md.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -48,7 +58,7 @@ async function bundledModules(dist) {
   const bundle = await rolldown({
     input: join(dist, MAIN),
     platform: 'node',
-    external: ['cross-spawn', 'jsonc-parser', '@peculiar/x509', 'yaml'],
+    external: VENDORED_NAMES,
     optimization: { inlineConst: true },
   })
   const { output } = await bundle.generate({
@@ -186,7 +196,7 @@ function run_${accessor}(exports) {${trace}\n${withLazyImports(code, accessorIn(
     lazily(accessor, `(loaded_${accessor} = require(${JSON.stringify(specifier)}))`),
   )
   const lines = [...external, ...otherFiles, ...own]
-  return shrunk(`(function (shared, load, require, __filename) {\n${lines.join('\n')}\n})`)
+  return shrunk(`(function (shared, load, require, __filename) {\n${withVendored(lines.join('\n'))}\n})`)
 }
 
 /** Declares a function that returns what is loaded, and loads it at the first call. */
@@ -252,3 +262,71 @@ function escaped(unit) {
 function launcher(program) {
   return `#!/usr/bin/env node\n${readFileSync(join(program, 'launch.cjs'), 'utf8').replace(/^\/\/# sourceMapping.*$/m, '')}`
 }
+
+/** Dependencies that are loaded only where they are needed, and the files that hold them in the package. */
+const VENDORED = {
+  'cross-spawn': 'cross-spawn.cjs',
+  'jsonc-parser': 'jsonc-parser.cjs',
+  '@peculiar/x509': 'x509.cjs',
+  yaml: 'yaml.cjs',
+  'ajv/dist/2020.js': 'ajv.cjs',
+}
+
+export const VENDORED_NAMES = Object.keys(VENDORED)
+
+/**
+ * Packs each dependency into one file, so that the package needs no other one, and `npx ./reelay-*.tgz` works without a network.
+ * The names are listed, because Node finds the names of a CommonJS file only where they are assigned.
+ */
+export async function packDependencies(folder) {
+  const load = createRequire(import.meta.url)
+  mkdirSync(folder, { recursive: true })
+  const packages = new Set()
+  for (const [name, file] of Object.entries(VENDORED)) {
+    const loaded = load(name)
+    const names = typeof loaded === 'function' ? [] : Object.keys(loaded).filter((each) => each !== 'default')
+    const entry = join(folder, `${file}.mjs`)
+    const source = JSON.stringify(name)
+    const whole = `import whole from ${source}\nexport default whole\n`
+    writeFileSync(entry, names.length === 0 ? whole : `export { ${names.join(', ')} } from ${source}\n`)
+    // The UMD form of a package finds its parts at run time, and cannot be packed.
+    const resolve = { mainFields: ['module', 'main'] }
+    const bundle = await rolldown({ input: entry, platform: 'node', resolve, onLog: () => {} })
+    const { output } = await bundle.write({ file: join(folder, file), format: 'cjs' })
+    for (const each of output.flatMap(({ moduleIds = [] }) => moduleIds)) packages.add(packageFolder(each))
+    rmSync(entry)
+  }
+  for (const name of IN_THE_PROGRAM) packages.add(packageFolder(load.resolve(name)))
+  const licenses = [...packages]
+    .filter((each) => each !== undefined)
+    .toSorted()
+    .map(licenseOf)
+  writeFileSync(join(folder, 'LICENSES'), licenses.join('\n'))
+}
+
+/** Dependencies that are part of `dist/cli`. */
+const IN_THE_PROGRAM = ['commander', 'toml-eslint-parser', 'eslint-visitor-keys', 'ajv-formats']
+
+/** The folder of the package that a file belongs to. */
+function packageFolder(file) {
+  return /^.*node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file)?.[0]
+}
+
+function licenseOf(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = readdirSync(folder).find((each) => /^licen[sc]e/i.test(each))
+  const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
+  return `${name} ${version}, ${license}\n\n${text}\n`
+}
+
+/** Loads the packed dependencies in place of those of `node_modules`. */
+export function withVendored(code) {
+  return code
+    .replaceAll(VENDORED_NAME, (_, call, name) => `${call}("../vendor/${VENDORED[name]}")`)
+    .replaceAll(`"${AJV}"`, `"../vendor/${VENDORED[AJV]}"`)
+}
+
+/** A name that can mean nothing else, loaded by a function that is made on the spot. */
+const AJV = 'ajv/dist/2020.js'
+
+const VENDORED_NAME = new RegExp(`(require|requireSync|import)\\("(${VENDORED_NAMES.join('|')})"\\)`, 'g')

@@ -89,14 +89,20 @@ function removeOlder(folder, time) {
  * tests use the modules themselves, which the package leaves out.
  */
 async function packLibrary(dist) {
+  const { packDependencies, VENDORED_NAMES, withVendored } = await import('./pack.mjs')
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({
     input: { index: join(dist, 'index.js'), auto: join(dist, 'auto', 'index.js') },
     platform: 'node',
-    external: (name) => /^[^./]/.test(name), // dependencies and Node's own modules
+    external: VENDORED_NAMES,
     checks: { ineffectiveDynamicImport: false }, // the program has other chunks
   })
   await bundle.write({ dir: join(dist, 'lib'), format: 'esm', chunkFileNames: '[name].js' })
+  await packDependencies(join(dist, 'vendor'))
+  for (const file of readdirSync(join(dist, 'lib'))) {
+    const path = join(dist, 'lib', file)
+    writeFileSync(path, withVendored(readFileSync(path, 'utf8')))
+  }
   for (const file of typesShownBy(['index.d.ts', join('auto', 'index.d.ts')], dist)) {
     const target = join(dist, 'types', file)
     mkdirSync(dirname(target), { recursive: true })

@@ -23,9 +23,9 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv.map((word, at) => (at === 2 && word === '-v' ? '--version' : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    // Without a command, the help is the answer.
-    if (error.code === 'commander.help') process.exitCode = 2
-    else if (error.exitCode !== 0) throw usageErrorFrom(error, program, argv)
+    if (error.exitCode === 0) return
+    if (error.code !== 'commander.help') throw usageErrorFrom(error, program, argv)
+    process.exitCode = 2 // without a command, the help is the answer
   }
 }
 
@@ -123,9 +123,10 @@ function usageErrorFrom(error: CommanderError, program: Command, argv: readonly 
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const command = program.commands.find((each) => each.name() === argv[2])?.name()
   const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
-  const missing = missingDashes(argv) ?? MISSING_ARGUMENT_HINTS[message]
-  if (missing !== undefined) return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const [, guess] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
+  const missing = missingDashes(argv) ?? MISSING_ARGUMENT_HINTS[message]
+  if (guess === undefined && missing !== undefined)
+    return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
   return new ReelayError('USAGE', message, { hint, cause: error })
 }

@@ -1,18 +1,27 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let folder: string
 let installed: string
+let tarball: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reelay-package-'))
   const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder]
   const shell = process.platform === 'win32'
-  const packed = execFileSync('npm', args, { encoding: 'utf8', shell }).trim()
-  // Dependencies are not installed: the demo and the library need none of them.
-  execFileSync('tar', ['-xzf', join(folder, packed), '-C', folder])
+  tarball = execFileSync('npm', args, { encoding: 'utf8', shell }).trim()
+  // There is no node_modules: the package contains all that it needs.
+  execFileSync('tar', ['-xzf', join(folder, tarball), '-C', folder])
   installed = join(folder, 'package')
 }, 120_000)
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -40,6 +49,44 @@ test('the demo of the package runs in an empty folder, without a network', () =>
   const main = join(installed, 'dist', 'cli', 'main.js')
   const shown = execFileSync(process.execPath, [main, 'demo'], { cwd: folder, env, encoding: 'utf8' })
   expect(shown).toContain('4 requests, every response as recorded.')
+})
+
+test('npx runs the package in an empty folder, without a network and with an empty cache', () => {
+  const empty = mkdtempSync(join(folder, 'empty-'))
+  const env = {
+    ...process.env,
+    HOME: empty,
+    REELAY_HOME: join(empty, 'home'),
+    npm_config_cache: join(empty, 'cache'),
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+  }
+  copyFileSync(join(folder, tarball), join(empty, tarball))
+  const args = ['--yes', `./${tarball}`, '--version']
+  const shell = process.platform === 'win32'
+  expect(execFileSync('npx', args, { cwd: empty, env, encoding: 'utf8', shell })).toMatch(/^\d+\.\d+\.\d+\n$/)
+}, 120_000)
+
+test('the package contains the dependencies of every command', () => {
+  const env = { ...process.env, REELAY_HOME: join(folder, 'home'), NO_COLOR: '1' }
+  const run = (...args: readonly string[]): string =>
+    execFileSync(process.execPath, [join(installed, 'dist', 'cli', 'main.js'), ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
+  expect(run('ca', 'create')).toContain('ca.pem') // certificates
+  writeFileSync(join(folder, 'mcp.json'), '{ "mcpServers": { "weather": { "command": "node" } } }')
+  expect(run('wrap', 'weather', '--file', 'mcp.json', '--dry-run')).toContain('+') // JSON with comments
+  writeFileSync(join(folder, 'reelay.config.yaml'), 'serve: { tapes: {} }\n')
+  expect(() => run('serve')).toThrow('line 1, column 17: "serve.tapes" is not a list') // YAML
+  const vendored = readdirSync(join(installed, 'dist', 'vendor')).filter((file) => file.endsWith('.cjs'))
+  expect(vendored).toHaveLength(5)
+  for (const file of vendored)
+    execFileSync(process.execPath, [
+      '-e',
+      `require(${JSON.stringify(join(installed, 'dist', 'vendor', file))})`,
+    ])
 })
 
 test('the library of the package can be imported', () => {

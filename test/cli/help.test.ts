@@ -21,7 +21,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Record:', 'record intercept run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match faults'],
-      ['Replay:', 'replay verify learn noise'],
+      ['Replay:', 'replay verify debug learn noise'],
       ['Compare:', 'diff diff-batch contract explain'],
       ['Load:', 'load'],
       ['Share and import:', 'redact share import'],
@@ -35,6 +35,10 @@ test('help for a command is what its --help says', () => {
     expect([name, reelay('help', name)]).toEqual([name, reelay(name, '--help')])
 })
 
+test('without a command, the help is printed, and the exit code is 2', () => {
+  expect(reelay()).toEqual({ code: 2, stdout: '', stderr: reelay('--help').stdout })
+})
+
 test('help for a command that does not exist says so', () => {
   expect(reelay('help', 'nonsense')).toEqual({
     code: 2,
@@ -44,7 +48,7 @@ test('help for a command that does not exist says so', () => {
 })
 
 test('a usage error names the help of its command', () => {
-  expect(reelay('verify').stderr).toMatch(/\n {2}hint: see reelay verify --help\n$/)
+  expect(reelay('list', 'x').stderr).toMatch(/\n {2}hint: see reelay list --help\n$/)
   expect(reelay('verify', 'a', '--tiemout', '3').stderr).toBe(
     "reelay: USAGE unknown option '--tiemout'\n  hint: did you mean --timeout? Otherwise see reelay verify --help\n",
   )

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -33,6 +35,29 @@ test.skipIf(process.platform === 'win32')(
     expect(again).toBe(handshake)
     expect(miss).toMatch(/^\{"jsonrpc":"2.0","id":2,"error":\{.*"kind":"replay_miss"/)
     expect(stderr).toContain('recorded "Oslo"   got "Bergen"')
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'the quick start for a remote server works as it is pasted',
+  async () => {
+    // Another port, which is surely free, and a wait that also suffices on a busy machine.
+    const port = String(await freePort())
+    const pasted = quickStart('A remote server fails').replaceAll('8931', port)
+    const isListening = `require('node:net').connect(${port}, '127.0.0.1').on('error', () => process.exit(1)).on('connect', () => process.exit(0))`
+    const { stdout, stderr } = await run(
+      'sh',
+      [],
+      pasted.replace('sleep 2', `until node -e "${isListening}"; do sleep 0.1; done`),
+    )
+    const [first, answer] = stdout
+      .split('\n')
+      .filter((line) => line.includes('°C in Oslo') && line.startsWith('{'))
+    expect(first).toBeDefined()
+    expect(answer).toBe(first)
+    expect(stdout).toMatch(/^2 .*tools\/call weather .* ok$/m)
+    expect(stdout).toContain('bug-report.tape.jsonl: no secrets')
+    expect(stderr).toContain('next, serve it without the server: reelay serve bug')
   },
 )
 
@@ -109,6 +134,16 @@ function quickStart(title: string): string {
 
 function blockIn(section: string): string {
   return /```sh\n([^`]*)```/.exec(section)?.[1] ?? ''
+}
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** A folder with the command `reelay`, as `npm link` makes it. */
