@@ -88,7 +88,7 @@ test.skipIf(isWindows)(
     expect((await empty.exited).code).toBe(0)
     expect(empty.stdout().toString()).toContain('"id":1')
     expect(empty.stderr()).toMatch(
-      /^reelay: TAPE_UNWRITABLE not recording: EFBIG.*\nreelay: TAPE_UNWRITABLE recorded nothing: EFBIG.*\n$/,
+      /^reelay: TAPE_UNWRITABLE not recording: file too large.*\nreelay: TAPE_UNWRITABLE recorded nothing: file too large\n$/,
     )
     expect(existsSync(tape)).toBe(false)
 
@@ -100,7 +100,7 @@ test.skipIf(isWindows)(
     short.child.stdin.end()
     expect((await short.exited).code).toBe(0)
     expect(short.stderr()).toMatch(
-      /the tape stops here: EFBIG.*; the session goes on\n.*incomplete: \d+ frames are not on/,
+      /the tape stops here: file too large.*; the session goes on\n.*incomplete: \d+ frames are not on/,
     )
     const { turns, problems } = await loadTape(tape)
     expect(turns.length).toBeGreaterThan(0)
