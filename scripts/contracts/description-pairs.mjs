@@ -273,6 +273,11 @@ export const DESCRIPTION_PAIRS = [
     'Create a task.',
     'Create a task. If no due date is given, the task is due at the end of the week.',
   ],
+  [
+    'benign',
+    'Gzips a file.',
+    'Gzips a file. Paths such as Documents/Reports2026/Quarter1/Summary.txt are relative to the root.',
+  ],
   // a second and a third set, written after the rules passed the first one and before they were changed
 
   [

@@ -442,7 +442,9 @@ const ENCODED: readonly RegExp[] = [
 ]
 
 function encodedTexts(before: string, after: string): readonly Suspicion[] {
-  const added = ENCODED.flatMap((pattern) => newMatches(before, after, pattern)).filter(
+  // What is inside of an address is reported with the address.
+  const [then, now] = [before, after].map((text) => text.replaceAll(WEB_ADDRESS, ' '))
+  const added = ENCODED.flatMap((pattern) => newMatches(then ?? '', now ?? '', pattern)).filter(
     (text) => !isRepeated(text),
   )
   const [text] = added.toSorted((one, other) => Number(isHash(one, after)) - Number(isHash(other, after)))
@@ -463,7 +465,8 @@ function isHash(text: string, all: string): boolean {
   )
 }
 
-/** A ruler such as `----` or `AAAA` encodes nothing. Paths in camel case are words. */
+/** A ruler such as `----` or `AAAA` encodes nothing, and neither does a path or a long name of words. */
 function isRepeated(text: string): boolean {
+  if ((text.match(/[/_-]/gu)?.length ?? 0) > text.length / 14) return true
   return new Set(text).size < 6 && !/^[\d ,;01]+$/u.test(text)
 }
