@@ -58,12 +58,12 @@ async function latencyOfLarge(drive, { size, label, calls, warm }) {
   const results = await drive([], 'seq', size, calls, warm, 1)
   print(results, 'p50', 'p50 µs')
   const direct = Math.min(...results.direct.map(({ p50 }) => p50))
-  const added = (name) => median(results[name].map(({ p50 }) => p50)) - direct
+  const addedBy = (name) => median(results[name].map(({ p50 }) => p50)) - direct
   console.log(`  the fastest direct round took ${Math.round(direct)} µs`)
   console.log(
-    `  added µs: the C tee ${Math.round(added('tee'))}, a Node pipe without a tape ${Math.round(added('pipe'))}, reelay ${Math.round(added('reelay'))}`,
+    `  added µs: the C tee ${Math.round(addedBy('tee'))}, a Node pipe without a tape ${Math.round(addedBy('pipe'))}, reelay ${Math.round(addedBy('reelay'))}`,
   )
-  return goal(`${label}: added p50 beside the C tee`, added('reelay') / added('tee'), 2, 'at most')
+  return goal(`${label}: added p50 beside the C tee`, addedBy('reelay') / addedBy('tee'), 2, 'at most')
 }
 
 async function throughput(drive, { size, label, piped, share }) {

@@ -91,8 +91,13 @@ async function bundledModules(dist) {
 const CLIENTS_WAIT_FOR = {
   record: [
     [
-      ...['--numbered', '-o', 'new.tape.jsonl', '--', process.execPath],
-      ...['-e', smallServer.toString().replace(/.*?{/s, '').slice(0, -1)],
+      '--numbered',
+      '-o',
+      'new.tape.jsonl',
+      '--',
+      process.execPath,
+      '-e',
+      smallServer.toString().replace(/.*?{/s, '').slice(0, -1),
     ],
   ],
   serve: [['small'], ['large']],
@@ -299,7 +304,7 @@ export async function packDependencies(folder) {
   for (const name of IN_THE_PROGRAM) packages.add(packageFolder(load.resolve(name)))
   const licenses = [...packages]
     .filter((each) => each !== undefined)
-    .toSorted()
+    .toSorted((a, b) => a.localeCompare(b))
     .map(licenseOf)
   writeFileSync(join(folder, 'LICENSES'), licenses.join('\n'))
 }

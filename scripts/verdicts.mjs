@@ -102,10 +102,10 @@ const sometimes = parts.includes('sometimes') && !options.smoke ? await measureS
 const servers = parts.includes('servers') ? await measureServers(Number(options.runs)) : []
 bench.close()
 
-const results = { changes, alarms, sometimes, servers }
-if (options.into !== undefined) appendFileSync(options.into, `${JSON.stringify(results)}\n`)
-if (options.json) console.log(JSON.stringify(results, null, 2))
-else printAll(results)
+const measured = { changes, alarms, sometimes, servers }
+if (options.into !== undefined) appendFileSync(options.into, `${JSON.stringify(measured)}\n`)
+if (options.json) console.log(JSON.stringify(measured, null, 2))
+else printAll(measured)
 console.error(`\n${Math.round((Date.now() - began) / 1000)} s`)
 
 function printAll({ changes: found, alarms: volatile, sometimes: flaky, servers: others }) {

@@ -86,17 +86,9 @@ export async function openBench() {
 
   /** Runs `reelay learn` on the unchanged server, once for each tape. */
   function learnedFor({ tape, target, env }) {
-    const { change, sometimes, ...unchanged } = JSON.parse(env.VERDICTS_SETTINGS)
+    const unchanged = { ...JSON.parse(env.VERDICTS_SETTINGS), change: undefined, sometimes: undefined }
     if (!profiles.has(tape))
-      profiles.set(
-        tape,
-        outputOf(['learn', tape, '--no-config', ...target], {
-          ...env,
-          VERDICTS_SETTINGS: JSON.stringify(unchanged),
-        }).then(({ code, stderr }) => {
-          if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
-        }),
-      )
+      profiles.set(tape, learn(tape, target, { ...env, VERDICTS_SETTINGS: JSON.stringify(unchanged) }))
     return profiles.get(tape)
   }
 
@@ -147,13 +139,21 @@ async function outputOf(args, env) {
   return { code: await ended(child), ...output }
 }
 
+async function learn(tape, target, env) {
+  const { code, stderr } = await outputOf(['learn', tape, '--no-config', ...target], env)
+  if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
+}
+
+function isCall({ dir, msg }) {
+  return dir === 'c2s' && msg?.method === 'tools/call'
+}
+
 /** The lines of a tape without those of other calls, which are made one after the other. */
 function partOf(text, id) {
   const [header, ...lines] = text.trim().split('\n')
   const frames = lines.map((line) => JSON.parse(line))
-  const isRequest = ({ dir, msg }) => dir === 'c2s' && msg?.method === 'tools/call'
-  const first = frames.findIndex(isRequest)
-  const from = frames.findIndex((frame) => isRequest(frame) && frame.msg.id === id)
+  const first = frames.findIndex(isCall)
+  const from = frames.findIndex((frame) => isCall(frame) && frame.msg.id === id)
   const to = frames.findIndex(({ dir, msg }) => dir === 's2c' && msg?.id === id)
   const rest = frames.filter(({ event }, at) => event !== undefined && at > first)
   const kept = [...frames.slice(0, first), ...frames.slice(from, to + 1), ...rest]

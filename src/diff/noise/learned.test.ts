@@ -285,30 +285,38 @@ const CLOCK = {
 
 function leftOf(recorded: string, live: readonly string[]): number {
   const learned = new LearnedNoise()
-  const [first = '', ...others] = live.map((text) => JSON.stringify({ text }))
+  const [first = '', ...others] = live.map((one) => JSON.stringify({ text: one }))
   learned.learn(first, ...others)
   const differences = createDiffer({ order: 'reported' }).values({ text: recorded }, { text: live[0] })
   return separateNoise(differences, { clock: CLOCK, learned }).kept.length
 }
 
 test('a date beside noise is compared with the clock, although all samples have the same date', () => {
-  const head = (date: string, tag: string): string => `Date: ${date}\nETag: "${tag}"\nLength: 512`
-  const live = ['9f3a1c77', '0b2d4e88', 'c71f9a02'].map((tag) => head('Sun, 15 Nov 2026', tag))
-  expect(leftOf(head('Fri, 13 Nov 2026', '77aa12fe'), live)).toBe(0)
-  expect(leftOf(head('Tue, 10 Nov 2026', '77aa12fe'), live)).toBe(1)
-  expect(leftOf(head('Fri, 13 Nov 2026', '77aa12fe').replace('512', '9'), live)).toBe(1)
+  const live = ['9f3a1c77', '0b2d4e88', 'c71f9a02'].map((tag) => headOf('Sun, 15 Nov 2026', tag))
+  expect(leftOf(headOf('Fri, 13 Nov 2026', '77aa12fe'), live)).toBe(0)
+  expect(leftOf(headOf('Tue, 10 Nov 2026', '77aa12fe'), live)).toBe(1)
+  expect(leftOf(headOf('Fri, 13 Nov 2026', '77aa12fe').replace('512', '9'), live)).toBe(1)
 })
 
 test('a log with another number of similar lines each time is noise, and one with another line is not', () => {
-  const log = (...tags: readonly string[]): string =>
-    tags.map((tag, n) => `2026-11-15T12:00:0${n}Z DEBUG tick ${tag}`).join('\n')
-  const live = [log('9f3a', '0b2d'), log('c71f', '55e0', 'a91b'), log('1d3c', '7e8f', '90ab', '23cd')]
-  expect(leftOf(log('ab12', 'cd34', 'ef56').replaceAll('11-15', '11-13'), live)).toBe(0)
-  expect(leftOf(`${log('ab12', 'cd34')}\n2026-11-15T12:00:02Z ERROR disk full`, live)).toBe(1)
+  const live = [logOf('9f3a', '0b2d'), logOf('c71f', '55e0', 'a91b'), logOf('1d3c', '7e8f', '90ab', '23cd')]
+  expect(leftOf(logOf('ab12', 'cd34', 'ef56').replaceAll('11-15', '11-13'), live)).toBe(0)
+  expect(leftOf(`${logOf('ab12', 'cd34')}\n2026-11-15T12:00:02Z ERROR disk full`, live)).toBe(1)
 })
 
 test('a number that is padded to a column is noise of its class', () => {
-  const table = (pid: string): string => `  PID COMMAND\n${pid.padStart(5)} node`
-  expect(leftOf(table('77'), [table('123'), table('45678'), table('9012')])).toBe(0)
-  expect(leftOf(table('none'), [table('123'), table('45678'), table('9012')])).toBe(1)
+  expect(leftOf(tableOf('77'), [tableOf('123'), tableOf('45678'), tableOf('9012')])).toBe(0)
+  expect(leftOf(tableOf('none'), [tableOf('123'), tableOf('45678'), tableOf('9012')])).toBe(1)
 })
+
+function headOf(date: string, tag: string): string {
+  return `Date: ${date}\nETag: "${tag}"\nLength: 512`
+}
+
+function logOf(...tags: readonly string[]): string {
+  return tags.map((tag, n) => `2026-11-15T12:00:0${n}Z DEBUG tick ${tag}`).join('\n')
+}
+
+function tableOf(pid: string): string {
+  return `  PID COMMAND\n${pid.padStart(5)} node`
+}

@@ -128,8 +128,10 @@ export class NoisePlaces {
 
   /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
   #placeOfOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
-    const items = patternText(itemsOf(path))
-    const ofItems = this.#places.find((place) => patternText(place.path) === items && place.hasNewItems?.())
+    const itemPath = patternText(itemsOf(path))
+    const ofItems = this.#places.find(
+      (place) => patternText(place.path) === itemPath && place.hasNewItems?.(),
+    )
     const own = this.#placeWith(path, ['order']) ?? ofItems
     if (own !== undefined) return own
     const inside = this.#places.filter(
