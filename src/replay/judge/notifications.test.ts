@@ -298,7 +298,7 @@ test('notifications that differ between two recordings are noise', async () => {
   expect([alone.summary.verdict, beside.summary.verdict]).toEqual(['fail', 'pass'])
   const changed = exchange(progress(1, 'c9d1-03'), log({ ...LOG, level: 'error', data: { rows: 'c9d1-03' } }))
   expect(foundIn(await againstRuns([changed], tape, { baseline }))).toEqual([
-    'error connection.frame-6.params.level of notifications/message has another value',
+    'error connection.frame-6.params.level of notifications/message changed',
   ])
 })
 
