@@ -163,3 +163,16 @@ test('a word that only looks like a field or a path is searched as text', () => 
   const words = ['result', 'errors', 'params', 'a-b', '#x', 'error', '"- or"']
   expect(words.filter((word) => !parseFilter(word).matches(subject))).toEqual([])
 })
+
+test.each([
+  ['tool:search', 'search'],
+  ['method:tools/call status:error', 'tools'],
+  ['status:error (tool:get_user dir:c2s)', 'get_user'],
+  ['tool:a*', undefined],
+  ['tool:a,b', undefined],
+  ['-tool:search', undefined],
+  ['tool:search or tool:find', undefined],
+  ['server:github', undefined],
+])('%s can match only messages with the name %s', (text, name) => {
+  expect(parseFilter(text).neededName).toBe(name)
+})

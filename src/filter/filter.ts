@@ -14,6 +14,8 @@ export interface FilterExpression {
   readonly text: string
   /** True if the filter depends on the response, so that it cannot be decided before the response comes. */
   readonly needsResponse: boolean
+  /** A part of the method or target without which neither a request nor its response can match, if there is one. */
+  readonly neededName: string | undefined
   matches(subject: FilterSubject): boolean
 }
 
@@ -52,7 +54,12 @@ type FilterRoot = 'params' | 'result' | 'error'
 /** Parses a filter. An empty one matches everything. */
 export function parseFilter(text: string): FilterExpression {
   const node = new FilterParser(text).parse()
-  return { text, needsResponse: node.readsResponse === true, matches: (subject) => node.test(subject) }
+  return {
+    text,
+    needsResponse: node.readsResponse === true,
+    neededName: node.neededName,
+    matches: (subject) => node.test(subject),
+  }
 }
 
 interface FilterNode {
@@ -60,6 +67,7 @@ interface FilterNode {
   readonly cost: number
   /** True if the test depends on the response. A text is searched in the messages that are known. */
   readonly readsResponse?: boolean
+  readonly neededName?: string | undefined
   test(subject: FilterSubject): boolean
 }
 
@@ -100,13 +108,21 @@ const FIELDS: readonly FieldKind[] = [
   {
     name: 'method',
     example: 'method:tools/call, or method:resources/*',
-    parse: (value) => namesNode(value, ({ methods }) => methods),
+    parse: (value) =>
+      needingName(
+        namesNode(value, ({ methods }) => methods),
+        value,
+      ),
   },
   {
     name: 'tool',
     aliases: ['target'],
     example: 'tool:search, or tool:get_*,list_*',
-    parse: (value) => namesNode(value, ({ target }) => (target === undefined ? [] : [target])),
+    parse: (value) =>
+      needingName(
+        namesNode(value, ({ target }) => (target === undefined ? [] : [target])),
+        value,
+      ),
   },
   {
     name: 'server',
@@ -176,6 +192,13 @@ function namesNode(
     cost: FREE,
     test: (subject) => read(subject).some((name) => patterns.some((pattern) => pattern.test(name))),
   }
+}
+
+/** Only a single name without wildcards is needed. Its longest plain part is spelled the same in every JSON text. */
+function needingName(node: FilterNode | undefined, value: string): FilterNode | undefined {
+  const parts = /[,*]/.test(value) ? [] : value.split(/[^A-Za-z0-9_-]+/)
+  const [longest = ''] = parts.toSorted((a, b) => b.length - a.length)
+  return node === undefined || longest === '' ? node : { ...node, neededName: longest }
 }
 
 function namePattern(name: string): RegExp {
@@ -317,7 +340,12 @@ class FilterParser {
     const [only, ...others] = sorted
     if (only === undefined) return EVERYTHING
     if (others.length === 0) return only
-    return { ...combined(sorted), test: (subject) => sorted.every((node) => node.test(subject)) }
+    const neededName = sorted.find((node) => node.neededName !== undefined)?.neededName
+    return {
+      ...combined(sorted),
+      neededName,
+      test: (subject) => sorted.every((node) => node.test(subject)),
+    }
   }
 
   #term(): FilterNode {
@@ -327,7 +355,7 @@ class FilterParser {
       if (this.#at >= this.#text.length || this.#text[this.#at] === ')')
         throw this.#invalid('a term must follow the negation', start)
       const node = this.#nested(() => this.#term())
-      return { ...node, test: (subject) => !node.test(subject) }
+      return { ...node, neededName: undefined, test: (subject) => !node.test(subject) }
     }
     if (this.#text[this.#at] === '(') return this.#group(start)
     return this.#number() ?? this.#condition() ?? this.#field() ?? this.#search()

@@ -321,3 +321,18 @@ test('an invalid filter is rejected before the server is started', async () => {
   expect(await session.exited).toMatchObject({ code: 2 })
   expect(session.stderr()).toContain('did you mean method?')
 })
+
+test('a name is recognized however it is spelled, and requests keep their numbers when others are not looked at', async () => {
+  const session = start('tool:search dir:c2s')
+  const user = await attach(session.tape)
+  send(session, call(1, 'one'), '{"jsonrpc":"2.0","method":"notifications/x","params":{"id":1}}')
+  send(session, '{"method":"ping","jsonrpc":"2.0","id":2}', '{"jsonrpc":"2.0","method":"ping","id":"3"}')
+  await session.line('"id":"3"')
+  send(session, call(4, 'search').replace('search', String.raw`s\u0065arch`))
+  expect(await user.held()).toMatchObject({ target: 'search', exchange: 4 })
+  await user.command('forward', { key: 'm1' })
+  await session.line('"id":4')
+  await user.command('repeat', { exchange: 2 })
+  await until(() => user.events.some(({ event }) => event === 'repeated'))
+  await end(session)
+})

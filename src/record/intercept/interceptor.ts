@@ -83,7 +83,7 @@ export class Interceptor {
   readonly #listeners = new Set<InterceptListener>()
   /** The users that can decide. Others only watch. */
   readonly #deciders = new Set<InterceptListener>()
-  readonly #recentCalls = new Map<number, RecentCall>()
+  readonly #recentCalls: RecentCall[] = []
   readonly #counts: Record<HeldAction | 'held', number> = {
     held: 0,
     forward: 0,
@@ -184,23 +184,27 @@ export class Interceptor {
     return held
   }
 
-  /** The number of a further request of the client. Its text is kept for a while, so that it can be repeated. */
-  nextExchange(link: LinkInterceptor, text: string): number {
+  /** The number of a further request of the client. Its bytes are kept for a while, so that it can be repeated. */
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number {
     const exchange = ++this.#exchanges
-    if (text.length <= MAX_REPEATED_LENGTH) this.#recentCalls.set(exchange, { link, text })
-    this.#recentCalls.delete(exchange - MAX_RECENT_CALLS)
+    this.#recentCalls[exchange % MAX_RECENT_CALLS] = { exchange, link, bytes }
     return exchange
+  }
+
+  /** A part of a name without which no message can match. Returns `undefined` if something is held, or if every message has to be looked at. */
+  get neededName(): string | undefined {
+    return this.#held.size === 0 ? this.#filter.neededName : undefined
   }
 
   /** Sends a request of the client once more, under a new id. Its response is for the users only. Returns the id. */
   repeat(exchange: number, edited?: string): string {
-    const call = this.#recentCalls.get(exchange)
-    if (call === undefined)
+    const call = this.#recentCalls[exchange % MAX_RECENT_CALLS]
+    if (call?.exchange !== exchange || call.bytes.length > MAX_REPEATED_BYTES)
       throw new ReelayError('USAGE', `request #${exchange} cannot be repeated`, {
         hint: `only the last ${MAX_RECENT_CALLS} requests of a recording with --intercept can be, and no long ones or batches`,
       })
     const id = `reelay-repeat-${++this.#repeats}`
-    const text = checkRepeatedRequest(edited ?? call.text, id)
+    const text = checkRepeatedRequest(edited ?? Buffer.from(call.bytes).toString('utf8'), id)
     call.link.repeat(text, (response) => this.#emit({ event: 'repeated', id, exchange, response }))
     return id
   }
@@ -222,12 +226,13 @@ export class Interceptor {
 
 /** A request that can be repeated. */
 interface RecentCall {
+  readonly exchange: number
   readonly link: LinkInterceptor
-  readonly text: string
+  readonly bytes: Uint8Array
 }
 
 const MAX_RECENT_CALLS = 200
-const MAX_REPEATED_LENGTH = 64 * 1024
+const MAX_REPEATED_BYTES = 64 * 1024
 
 /** Gives a request a new id, and its progress a new token, so that nothing that follows reaches the client. */
 function checkRepeatedRequest(text: string, id: string): string {

@@ -1,5 +1,6 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson, member } from '../../json/parse.ts'
+import { endOfDigits, hasTextAt, isDigit } from '../../json/scan.ts'
 import type { FilterSubject, MessageKind } from '../../filter/filter.ts'
 import { monotonicNow } from '../../link/process/monotonic-clock.ts'
 import { guessResponseId, parseIdBytes } from '../../protocol/find-id.ts'
@@ -70,7 +71,8 @@ interface MessageHolder {
   wants(subject: () => FilterSubject): boolean
   hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldOnLink
   heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
-  nextExchange(link: LinkInterceptor, text: string): number
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number
+  readonly neededName: string | undefined
 }
 
 /** A message on its way. Its text is decoded only if somebody needs it. */
@@ -123,6 +125,34 @@ export class LinkInterceptor {
     this.server = server
     this.conn = conn
     this.#interceptor = interceptor
+  }
+
+  /**
+   * Returns true if no line of a chunk can be held, without reading the lines: the filter needs a name that does not occur, and no
+   * response belongs to a call that it may match. Requests are still counted.
+   */
+  passes(dir: Direction, lines: Uint8Array): boolean {
+    const { neededName } = this.#interceptor
+    if (neededName === undefined || this.#isWaiting) return false
+    const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
+    if (bytes.includes(neededName) || bytes.includes(UNICODE_ESCAPE)) return false
+    if (dir === 'c2s') this.#countRequests(bytes)
+    return true
+  }
+
+  get #isWaiting(): boolean {
+    const { c2s, s2c } = this.#calls
+    const isBlocked = this.#blocking.c2s !== undefined || this.#blocking.s2c !== undefined
+    return c2s.size > 0 || s2c.size > 0 || isBlocked
+  }
+
+  #countRequests(lines: Buffer): void {
+    let start = 0
+    for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, start)) {
+      const line = lines.subarray(start, end)
+      if (isRequestLine(line)) this.#interceptor.nextExchange(this, line)
+      start = end + 1
+    }
   }
 
   /** Returns true if the message was taken over. Otherwise the transport forwards it now. */
@@ -222,8 +252,8 @@ export class LinkInterceptor {
       if (item.kind === 'request') this.#calls[dir].set(idKey(item.id), this.#openCall(dir, item, observed))
   }
 
-  #openCall(dir: Direction, request: Request, { text, arrivedAt }: Observation): OpenCall {
-    const exchange = dir === 'c2s' ? this.#interceptor.nextExchange(this, text) : undefined
+  #openCall(dir: Direction, request: Request, { bytes, arrivedAt }: Observation): OpenCall {
+    const exchange = dir === 'c2s' ? this.#interceptor.nextExchange(this, bytes) : undefined
     const progressToken = metaValue(request.params, META_KEYS.progressToken)
     return { request, arrivedAt, exchange, progressToken, progress: 0 }
   }
@@ -384,3 +414,27 @@ function idOf(message: Message): Id | null | undefined {
 function kindOf({ kind }: Message): readonly MessageKind[] {
   return kind === 'batch' || kind === 'invalid' ? [] : [kind]
 }
+
+const LINE_FEED = 10
+const UNICODE_ESCAPE = String.raw`\u`
+const BEFORE_ID = '{"jsonrpc":"2.0","id":'
+
+/** Peers write the id first or last. All other lines are parsed. */
+function isRequestLine(line: Buffer): boolean {
+  if (line.length === 0) return false
+  if (hasTextAt(line, 0, BEFORE_ID)) {
+    const idEnd = endOfDigits(line, BEFORE_ID.length, line.length)
+    if (idEnd > BEFORE_ID.length && hasTextAt(line, idEnd, ',"method":')) return true
+  }
+  if (hasTextAt(line, 0, '{"method":') && hasIdAtEnd(line)) return true
+  if (!line.includes('"id"')) return false
+  return classifyMessage(parseJson(line.toString('utf8'))).kind === 'request'
+}
+
+function hasIdAtEnd(line: Buffer): boolean {
+  let start = line.length - 1
+  while (isDigit(line[start - 1])) start--
+  return start < line.length - 1 && hasTextAt(line, start - BEFORE_LAST_ID.length, BEFORE_LAST_ID)
+}
+
+const BEFORE_LAST_ID = ',"id":'

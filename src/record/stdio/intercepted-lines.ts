@@ -81,6 +81,7 @@ export class InterceptedLines implements DirectionRecorder {
 
   #passLines(lines: Uint8Array, handOn: (bytes?: Uint8Array) => void): void {
     const { dir, link, recorder } = this.#options
+    if (!this.#isTooLong && link.passes(dir, lines)) return recorder.pass(lines, () => handOn(lines))
     let earlier = 0
     let at = 0
     if (this.#isTooLong) at = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
