@@ -20,7 +20,8 @@ test.skipIf(process.platform === 'win32')(
     expect(live).toMatchObject({ code: 0 })
     expect(live.stdout).toMatch(/^\[.*\(ticket [0-9a-f]{8}\).*\]\n$/)
     const played = await run(home, ['--replay', 'demo', '--', '/bin/sh', '-c', '"$0" "$@"', ...PROGRAM])
-    expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: '' })
+    expect(played).toMatchObject({ code: 0, stdout: live.stdout })
+    expect(played.stderr).toMatch(/^reelay: \d+ requests? answered from demo\n$/)
     expect(readdirSync(join(home, 'tapes'))).toEqual(['demo.tape.jsonl'])
   },
 )

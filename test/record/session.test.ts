@@ -207,11 +207,10 @@ test('options may follow the name of the tape', async () => {
   expect(header).toMatchObject({ servers: { x: {} }, note: 'a note' })
 })
 
-test('the session continues if the tape path is a folder', async () => {
+test('a tape path that is a folder is a usage error, before the server starts', async () => {
   const run = record(fixtureServer('answer-calls'), { options: ['-o', temporaryFolder()] })
-  run.child.stdin.end('{"jsonrpc":"2.0","id":1,"method":"m"}\n')
-  expect((await run.exited).code).toBe(0)
-  expect(run.stderr()).toMatch(/TAPE_UNWRITABLE not recording: .* is a folder; the session goes on/)
+  expect((await run.exited).code).toBe(2)
+  expect(run.stderr()).toMatch(/USAGE .* is a folder\n {2}hint: give the path of a file in it/)
 })
 
 test('the session continues if the folder cannot be written, which is reported twice', async () => {
@@ -253,7 +252,7 @@ test('the session continues if the disk is full; the tape keeps its complete lin
   expect((await run.exited).code).toBe(0)
   expect(run.stdout().toString()).toBe(lines.join(''))
   const [, lost] =
-    /reelay: TAPE_UNWRITABLE incomplete: (\d+) frames are not on .*: E/.exec(run.stderr()) ?? []
+    /reelay: TAPE_UNWRITABLE incomplete: (\d+) frames are not on .*: file too large/.exec(run.stderr()) ?? []
   const text = readFileSync(tape, 'utf8')
   expect(text.endsWith('}\n')).toBe(true)
   expect(linesOf(tape).length).toBeGreaterThan(2)
