@@ -17,7 +17,7 @@ import {
   isSameExchange,
   requestDifferences,
   responseDifferences,
-  type ExchangeContext,
+  type ComparisonContext,
   type FoldedCounts,
 } from './exchange-changes.ts'
 import { compareLatency, type LatencyChange, type LatencyLimits } from './latency.ts'
@@ -222,7 +222,7 @@ class TapeComparison {
     isSame: Uint8Array,
     surfaces: ReadonlyMap<string, ServerSurface>,
   ): void {
-    const context: ExchangeContext = {
+    const context: ComparisonContext = {
       renames: this.#renames,
       clock: this.#clock(),
       isProfiled: this.#profile(),
@@ -238,7 +238,7 @@ class TapeComparison {
     for (const index of pairing.added()) this.#single('added', this.#otherTurns.at(index))
   }
 
-  #comparePair(pairing: ExchangePairing, index: number, context: ExchangeContext): void {
+  #comparePair(pairing: ExchangePairing, index: number, context: ComparisonContext): void {
     const [one, other] = this.#pairAt(pairing, index)
     if (one === undefined || other === undefined) return
     const { findings, folded } = compareExchanges(one, other, context)
@@ -285,7 +285,7 @@ class TapeComparison {
     return { recorded, live: () => live }
   }
 
-  #profile(): ExchangeContext['isProfiled'] {
+  #profile(): ComparisonContext['isProfiled'] {
     const { noise } = this.#options
     if (noise === false) return () => false
     const stored = readNoiseProfile(this.#before, { path: noise })

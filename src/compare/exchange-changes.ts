@@ -23,7 +23,7 @@ export interface ExchangeComparison {
   readonly folded: FoldedCounts
 }
 
-export interface ExchangeContext {
+export interface ComparisonContext {
   readonly renames: CarriedRenames
   readonly clock: SessionTimes
   /** Returns true if the noise profile of the earlier tape explains a difference in the response to this exchange. */
@@ -68,7 +68,7 @@ export function requestDifferences(before: Turn, after: Turn): readonly Differen
 }
 
 /** Compares two exchanges. Differences that are carried values, times or known noise are counted, not reported. */
-export function compareExchanges(before: Turn, after: Turn, context: ExchangeContext): ExchangeComparison {
+export function compareExchanges(before: Turn, after: Turn, context: ComparisonContext): ExchangeComparison {
   const subject = callText(before)
   const folded: FoldedCounts = { carried: 0, clock: 0, profile: 0 }
   const findings: Finding[] = []
@@ -89,7 +89,7 @@ export function compareExchanges(before: Turn, after: Turn, context: ExchangeCon
 function separate(
   differences: readonly Difference[],
   before: Turn,
-  { renames, clock, isProfiled }: ExchangeContext,
+  { renames, clock, isProfiled }: ComparisonContext,
   folded: FoldedCounts,
 ): readonly Difference[] {
   if (differences.length === 0) return differences
@@ -187,7 +187,7 @@ function responseFinding(
   difference: Difference,
   turn: Turn,
   subject: string,
-  { isOptional }: ExchangeContext,
+  { isOptional }: ComparisonContext,
 ): readonly Finding[] {
   const { path } = difference
   if (path[0] === 'error') {

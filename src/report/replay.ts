@@ -6,7 +6,8 @@ import { member } from '../json/parse.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
-import { hasFailed, OWN_HANDSHAKE, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
+import { OWN_HANDSHAKE } from '../replay/plan/plan.ts'
+import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 import { formatDuration, type TextStyle } from './table.ts'
 import { indexesUpTo, NumberTable } from '../store/columns.ts'
@@ -90,7 +91,7 @@ function needsAttention(step: ReplayStep): boolean {
 }
 
 /** Returns true for the recorded handshake, in place of which Reelay does its own. Few readers need to know. */
-export function isOwnHandshake({ state, why }: Pick<ReplayStep, 'state' | 'why'>): boolean {
+export function isHandshakeStep({ state, why }: Pick<ReplayStep, 'state' | 'why'>): boolean {
   return state === 'skipped' && why === OWN_HANDSHAKE
 }
 
@@ -99,7 +100,7 @@ function countsText({ summary, validation, steps }: RepeatedReport): string {
   const { failed, checked, passed, layers, skipped } = validation
   const isOne = failed === 1
   let left = summary.skipped
-  for (const step of summary.skipped === 0 ? [] : steps.outlines()) if (isOwnHandshake(step)) left--
+  for (const step of summary.skipped === 0 ? [] : steps.outlines()) if (isHandshakeStep(step)) left--
   return [
     `${passed} of ${checked} responses as recorded`,
     ...(failed === 0 ? [] : [`${failed} ${isOne ? 'differs' : 'differ'}${layersText(layers)}`]),

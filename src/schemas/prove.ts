@@ -16,7 +16,7 @@ import {
   unknownInside,
   unknownKeyword,
   type SchemaPart,
-  type ValueType,
+  type SchemaValueType,
 } from './schema-parts.ts'
 
 /** Where a proof stopped, and why. */
@@ -130,7 +130,7 @@ class SubsetProof {
   #finiteValues(
     left: readonly SchemaNode[],
     parts: readonly SchemaPart[],
-    types: ReadonlySet<ValueType>,
+    types: ReadonlySet<SchemaValueType>,
   ): readonly unknown[] | undefined {
     const lists = parts.flatMap(({ schema, document }): (readonly unknown[])[] => [
       ...(Array.isArray(schema['enum']) ? [schema['enum'] as readonly unknown[]] : []),
@@ -159,7 +159,7 @@ class SubsetProof {
     left: readonly SchemaNode[],
     ours: readonly SchemaPart[],
     theirs: readonly SchemaPart[],
-    types: ReadonlySet<ValueType>,
+    types: ReadonlySet<SchemaValueType>,
     context: ProofContext,
   ): Step {
     for (const part of theirs) {
@@ -511,7 +511,7 @@ class SubsetProof {
     left: readonly SchemaNode[],
     ours: readonly SchemaPart[],
     right: SchemaNode,
-    types: ReadonlySet<ValueType>,
+    types: ReadonlySet<SchemaValueType>,
     context: ProofContext,
     splits: number,
   ): boolean {
@@ -581,7 +581,12 @@ class SubsetProof {
     return this.subset(nodes, excluded, context, MOST_SPLITS) === undefined
   }
 
-  #hasNone(type: ValueType, parts: readonly SchemaPart[], context: ProofContext, depth: number): boolean {
+  #hasNone(
+    type: SchemaValueType,
+    parts: readonly SchemaPart[],
+    context: ProofContext,
+    depth: number,
+  ): boolean {
     const facts = new LeftFacts(parts, new Set([type]))
     switch (type) {
       case 'integer':
@@ -622,7 +627,7 @@ function isLongEnumWithin({ ours, part }: PartGoal): boolean {
 /** All whole numbers between two limits, if there are few. */
 function integersOf(
   parts: readonly SchemaPart[],
-  types: ReadonlySet<ValueType>,
+  types: ReadonlySet<SchemaValueType>,
 ): readonly number[] | undefined {
   if (types.size !== 1 || !types.has('integer')) return undefined
   const { least, most } = new LeftFacts(parts, types)
@@ -643,7 +648,7 @@ interface PartGoal {
   readonly left: readonly SchemaNode[]
   readonly ours: readonly SchemaPart[]
   readonly part: SchemaPart
-  readonly types: ReadonlySet<ValueType>
+  readonly types: ReadonlySet<SchemaValueType>
   readonly facts: LeftFacts
 }
 
@@ -655,12 +660,12 @@ interface Bound {
 /** What schemas that all apply say about a value. */
 class LeftFacts {
   readonly #parts: readonly SchemaPart[]
-  readonly #types: ReadonlySet<ValueType>
+  readonly #types: ReadonlySet<SchemaValueType>
   readonly required: ReadonlySet<string>
   readonly least: Bound | undefined
   readonly most: Bound | undefined
 
-  constructor(parts: readonly SchemaPart[], types: ReadonlySet<ValueType>) {
+  constructor(parts: readonly SchemaPart[], types: ReadonlySet<SchemaValueType>) {
     this.#parts = parts
     this.#types = types
     this.required = requiredBy(parts)
@@ -777,8 +782,8 @@ function isAtMost(known: Bound | undefined, needed: Bound): boolean {
   )
 }
 
-function typesOf(parts: readonly SchemaPart[]): ReadonlySet<ValueType> {
-  let types = new Set<ValueType>(ALL_TYPES)
+function typesOf(parts: readonly SchemaPart[]): ReadonlySet<SchemaValueType> {
+  let types = new Set<SchemaValueType>(ALL_TYPES)
   for (const { schema } of parts) {
     if (schema['type'] !== undefined) types = common(types, typesNamed(schema['type']))
     const { not, multipleOf } = schema
@@ -789,7 +794,10 @@ function typesOf(parts: readonly SchemaPart[]): ReadonlySet<ValueType> {
   return types
 }
 
-function common(one: ReadonlySet<ValueType>, other: ReadonlySet<ValueType>): Set<ValueType> {
+function common(
+  one: ReadonlySet<SchemaValueType>,
+  other: ReadonlySet<SchemaValueType>,
+): Set<SchemaValueType> {
   return new Set([...one].filter((type) => other.has(type)))
 }
 
@@ -866,7 +874,7 @@ function memberPath({ path }: ProofContext, name: string): string {
 }
 
 /** Most formats are about texts, so they say nothing about other types. Those of numbers are compared. */
-function isFormatOfOtherTypes(format: unknown, types: ReadonlySet<ValueType>): boolean {
+function isFormatOfOtherTypes(format: unknown, types: ReadonlySet<SchemaValueType>): boolean {
   if (['int32', 'int64', 'float', 'double'].includes(String(format)))
     return !types.has('integer') && !types.has('fraction')
   return !types.has('string')

@@ -227,8 +227,8 @@ function sortedItems(items: readonly unknown[]): readonly unknown[] {
 }
 
 /** The types of JSON values. Numbers are whole or not. */
-export type ValueType = 'null' | 'boolean' | 'string' | 'integer' | 'fraction' | 'array' | 'object'
-export const ALL_TYPES: readonly ValueType[] = [
+export type SchemaValueType = 'null' | 'boolean' | 'string' | 'integer' | 'fraction' | 'array' | 'object'
+export const ALL_TYPES: readonly SchemaValueType[] = [
   'null',
   'boolean',
   'string',
@@ -238,7 +238,7 @@ export const ALL_TYPES: readonly ValueType[] = [
   'object',
 ]
 
-export function typesNamed(type: unknown): ReadonlySet<ValueType> {
+export function typesNamed(type: unknown): ReadonlySet<SchemaValueType> {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type]
   return new Set(
     names.flatMap((name) =>

@@ -21,7 +21,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Record:', 'record intercept run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list'],
       ['Serve:', 'serve match faults'],
-      ['Replay:', 'replay verify debug learn noise'],
+      ['Replay:', 'replay verify debug dap learn noise'],
       ['Compare:', 'diff diff-batch contract explain'],
       ['Load:', 'load'],
       ['Share and import:', 'redact share import'],

@@ -11,7 +11,7 @@ import type { LiveSecrets } from '../../replay/session/live-secrets.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import type { CarriedBinding } from '../../replay/values/carried-values.ts'
 import { toSerializable } from '../../report/json-text.ts'
-import { heldCallsHint, isOwnHandshake } from '../../report/replay.ts'
+import { heldCallsHint, isHandshakeStep } from '../../report/replay.ts'
 import { REPORTS, renderReport } from '../../report/registry.ts'
 import {
   type ReportRedactor,
@@ -65,7 +65,7 @@ export class RunReports {
    * that differ wait for the last one.
    */
   printStep(step: ReplayStep, { run, isOnlyRun, screen }: PrintedStep): void {
-    if (!this.#hasRows || (isOwnHandshake(step) && !this.#isVerbose)) return
+    if (!this.#hasRows || (isHandshakeStep(step) && !this.#isVerbose)) return
     if (!isOnlyRun && step.findings.length > 0) this.#deferred.add(step.index)
     else if (run === 1) this.#printRow(redactStep(step, screen))
   }

@@ -4,7 +4,6 @@ import { isHandshakeMethod, revisionOfRequest } from '../../protocol/revisions/i
 import { ascendingOrder, indexesUpTo, type NumberArray } from '../../store/columns.ts'
 import { NO_TURN, type TurnStore, type Turn } from '../../tape/turns.ts'
 import { answersInputRound } from '../session/input-rounds.ts'
-import { OWN_HANDSHAKE } from '../steps/step.ts'
 import {
   lastMessages,
   methodAt,
@@ -98,6 +97,9 @@ function decide(
 }
 
 const SENT: SendDecision = { kind: 'send' }
+
+/** Why the recorded handshake is not sent. */
+export const OWN_HANDSHAKE = 'Reelay does its own handshake'
 
 function handshakeReason(handshake: MessageSelection['handshake'] = 'own'): string | undefined {
   if (handshake === 'recorded') return undefined

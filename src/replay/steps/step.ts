@@ -127,9 +127,6 @@ export const NO_NAMES: readonly string[] = []
 export const RUN_STOPPED = 'the run was stopped'
 export const STOPPED_BEFORE_ANSWER = 'the run was stopped before its answer came'
 
-/** Why the recorded handshake is not sent. */
-export const OWN_HANDSHAKE = 'Reelay does its own handshake'
-
 /** The step of a message before anything is known about its result. */
 export function emptyStep({ index, turn, message, tool }: PlannedMessage): ReplayStep {
   return {
