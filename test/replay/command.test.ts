@@ -28,7 +28,7 @@ test('verify ends with 0 for a server that is as recorded, and with 1 for one th
   expect([same.code, other.code]).toEqual([0, 1])
   expect(same.out).toMatch(/^4 of 4 responses as recorded$/m)
   expect(other.out).toMatch(
-    /values +result\.structuredContent\.order\.total +changed +\(in all 3 runs\)\n +recorded 42\n +now +43\n/,
+    /values +result\.structuredContent\.order\.total +changed +\(in all 7 runs\)\n +recorded 42\n +now +43\n/,
   )
 })
 

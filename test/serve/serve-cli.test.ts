@@ -433,7 +433,8 @@ test('reelay serve --help names its options', () => {
                               (default: none)
 
     Faults and overrides:
-      --faults <file>         Inject the faults in this YAML or JSON file
+      --faults <file>         Inject the faults in this YAML or JSON file, or those
+                              of a preset such as flaky (see reelay faults)
 
     Help:
       --help-all              Show help with all options
