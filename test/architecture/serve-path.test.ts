@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
-test('serving a tape that is named and nothing more loads no parser of command lines, and no other command', async () => {
+test('serving a tape that is named and nothing more does not read the file of the other commands', async () => {
   const folder = temporaryFolder()
   const env = { ...process.env, MODULES_FILE: join(folder, 'modules.json') }
   const hook = ['--require', resolve('test/fixtures/list-modules.cjs')]
@@ -13,5 +13,5 @@ test('serving a tape that is named and nothing more loads no parser of command l
   await run.exited
   const loaded: readonly string[] = JSON.parse(readFileSync(env.MODULES_FILE, 'utf8'))
   expect(loaded).toContain('serve.js')
-  expect(loaded).not.toContain('commands.js') // the other commands, and the parser of their command lines
+  expect(loaded).not.toContain('commands.js')
 })
