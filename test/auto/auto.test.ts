@@ -170,7 +170,7 @@ test('a tape that cannot be written fails nothing, and is said at the end', asyn
   const { code, stdout, stderr } = await runProgram('v2.mjs', { orders: [weatherIn('Oslo')], env })
   expect(code).toBe(0)
   expect(stdout).toMatch(TICKET)
-  expect(stderr).toMatch(/reelay: TAPE_UNWRITABLE nothing was recorded: (EEXIST|ENOTDIR)/)
+  expect(stderr).toContain('reelay: TAPE_UNWRITABLE nothing was recorded: a part of the path is not a folder')
 })
 
 test.each([
