@@ -50,10 +50,7 @@ test('a config may be JSON, and the config and its sections are optional', () =>
 
 test.each([
   ['redaction: 5', 'line 1, column 12: "redaction" is not a map'],
-  [
-    'redaction:\n  rulez: []',
-    'line 2, column 3: "redaction.rulez" is unknown; expected one of rules, off, fields, allow, email',
-  ],
+  ['redaction:\n  rulez: []', 'line 2, column 3: "redaction.rulez" is unknown'],
   ['redaction:\n  off: [slak]', 'line 2, column 9: "redaction.off[0]" turns off "slak", which is not a rule'],
   ['redaction:\n  off: slack', 'line 2, column 8: "redaction.off" is not a list'],
   ['redaction:\n  fields: [5]', 'line 2, column 12: "redaction.fields[0]" is not a non-empty string'],
@@ -62,10 +59,7 @@ test.each([
     'redaction:\n  rules:\n    - name: a',
     'line 3, column 7: "redaction.rules[0]" needs "name" and "pattern"',
   ],
-  [
-    'redacton: {}',
-    'line 1, column 1: "redacton" is unknown; expected one of $schema, redaction, match, replay, serve',
-  ],
+  ['redacton: {}', 'line 1, column 1: "redacton" is unknown'],
   ['redaction:\n  rules: [x]', 'line 2, column 11: "redaction.rules[0]" is not a map'],
   [
     'redaction:\n  rules:\n    - name: a\n      pattern: "("',
