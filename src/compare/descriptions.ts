@@ -96,7 +96,7 @@ const HIDDEN: readonly RegExp[] = [
   // A joiner, or a variation selector, belongs to an emoji or to a script that needs it.
   /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}\p{Script=Devanagari}\p{Script=Arabic}\p{Script=Bengali}\p{Script=Malayalam}\p{Script=Sinhala}])\u200d/gu,
   /(?<![\p{Emoji}\p{Script=Han}\p{Script=Mongolian}\p{Sm}\p{So}\u2190-\u21ff])[\ufe00-\ufe0f]/gu,
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/gu,
   /(?=\p{L}*\p{Script=Latin})(?=\p{L}*[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Cherokee}\p{Script=Armenian}])[\p{L}]{3,64}/gu,
   /(?:[ \t\u00a0\u2000-\u200a\u3000]{60}|\n(?:[ \t]*\n){14})\s*\S/gu,

@@ -312,6 +312,10 @@ test('Ctrl+C ends a run with its report and exit code 130', async () => {
 
 test.each([
   [
+    ['--users', '5', '--for', '1s', '--max-processes', '2', '--url', 'http://127.0.0.1:1/mcp'],
+    '--max-processes cannot be used together with --url',
+  ],
+  [
     ['--rate', '5', '--for', '1s', '--url', 'http://198.51.100.7/mcp'],
     'load is sent to this machine only, and 198.51.100.7 is another one',
   ],

@@ -144,7 +144,7 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
       '--max-processes',
       countValue(10_000),
       'Start at most this many processes of a server command at once; further sessions wait',
-      { default: '32' },
+      { default: '32', conflicts: ['url'] },
     ),
   }),
   ...inGroup('Load', {
