@@ -10,6 +10,7 @@ const CASES = {
   intercept: async () => (await import('./intercept.mjs')).intercept,
   replay: async () => (await import('./replay.mjs')).replayBench,
   'replay-memory': async () => (await import('./replay-memory.mjs')).replayMemory,
+  verify: async () => (await import('./verify.mjs')).verifyBench,
   debug: async () => (await import('./debug.mjs')).debugBench,
   redact: async () => (await import('./redact.mjs')).redact,
   'start-up': async () => (await import('./start-up.mjs')).startUp,

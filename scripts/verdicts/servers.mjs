@@ -19,11 +19,7 @@ export async function measureServers(runs) {
   for (const { name, command, calls } of [...nodeServers(files), ...pythonServers(files)]) {
     const tape = join(folder, `${name}.tape.jsonl`)
     const env = { ...process.env, REELAY_HOME: join(folder, 'home') }
-    const play = async ({ ask, call }) => {
-      await ask('tools', 'tools/list', {})
-      for (const [n, [tool, args]] of calls.entries()) await call(tool, args, `call-${n}`)
-    }
-    await playOverStdio({ command: [...recording(tape), ...command], env, era: 'legacy', play, root: files })
+    await recordCalls({ tape, command, calls, env, root: files })
     const result = { name, runs: 0, alarmed: 0, why: '' }
     while (result.runs < runs) {
       const [alarm] = falseAlarmsIn(await verify(tape, command, env))
@@ -36,6 +32,15 @@ export async function measureServers(runs) {
   return results
 }
 
+/** Records a session that lists the tools of a server and makes these calls. */
+export async function recordCalls({ tape, command, calls, env, root }) {
+  const play = async ({ ask, call }) => {
+    await ask('tools', 'tools/list', {})
+    for (const [n, [tool, args]] of calls.entries()) await call(tool, args, `call-${n}`)
+  }
+  await playOverStdio({ command: [...recording(tape), ...command], env, era: 'legacy', play, root })
+}
+
 async function verify(tape, command, env) {
   const args = ['verify', tape, '--json', '--no-config', '--allow-writes', '--', ...command]
   const child = start([process.execPath, main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -46,7 +51,7 @@ async function verify(tape, command, env) {
   return { code, stderr: output.stderr, report: output.stdout === '' ? undefined : JSON.parse(output.stdout) }
 }
 
-function nodeServers(files) {
+export function nodeServers(files) {
   return [
     {
       name: 'server-everything',

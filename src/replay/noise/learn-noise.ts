@@ -7,9 +7,9 @@ import { formatPath } from '../../json/path.ts'
 import { truncateText } from '../../text.ts'
 import { outcomeText } from '../judge/judge.ts'
 import type { ReplayOptions } from '../options.ts'
-import { selectServerPart, type ReplayedTape } from '../plan/server-part.ts'
-import { holdUnsafeCall, toolsOnTape } from '../plan/tool-safety.ts'
+import type { ReplayedTape } from '../plan/server-part.ts'
 import { ExchangeNoise, isOfOtherKind } from '../repeat/exchange-noise.ts'
+import { firstWrite } from '../repeat/play-together.ts'
 import { SLOW_VALUE_PAUSE } from '../repeat/slow-values.ts'
 import { replay } from '../replay.ts'
 import type { ReplayReport } from '../report.ts'
@@ -105,20 +105,6 @@ function playOnce(
   // The listeners of a run are released with its own signal.
   const own = signal && AbortSignal.any([signal])
   return replay(tape, { ...options, correlate, ...(own && { signal: own }) }).report
-}
-
-/** The number of the first exchange that may write and is allowed to. Returns `undefined` if all calls only read. */
-async function firstWrite(tape: ReplayedTape, options: ReplayOptions): Promise<number | undefined> {
-  const { allow = [], allowWrites = false } = options
-  if (allow.length === 0 && !allowWrites) return undefined
-  const part = await selectServerPart(tape, options.server)
-  const tools = toolsOnTape(part)
-  for (const { exchange, method, tool } of new TapeRequests(tape).calls()) {
-    const message = { kind: 'request', id: 0, method, params: undefined } as const
-    const mayWrite = holdUnsafeCall({ message, tool }, {}, tools) !== undefined
-    if (mayWrite && (allowWrites || allow.includes(tool ?? ''))) return exchange
-  }
-  return undefined
 }
 
 interface PlayedRuns {

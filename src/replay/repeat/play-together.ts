@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReplayController } from '../control/controller.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
-import type { ReplayedTape } from '../plan/server-part.ts'
+import { TapeRequests } from '../noise/noise-profile.ts'
+import { selectServerPart, type ReplayedTape } from '../plan/server-part.ts'
+import { holdUnsafeCall, toolsOnTape } from '../plan/tool-safety.ts'
 import { turnStoreOf } from '../../tape/turns.ts'
 import { replay } from '../replay.ts'
 import type { ReplayReport } from '../report.ts'
@@ -25,13 +27,10 @@ interface PairOptions {
  * Returns true if two runs at the same time cannot see each other: nothing is written, and no session of a shared server subscribes to
  * what another one causes.
  */
-export function canPlayTogether(
-  tape: ReplayedTape,
-  { allowWrites, allow = [], target }: ReplayOptions,
-): boolean {
-  if (allowWrites === true || allow.length > 0) return false
+export async function canPlayTogether(tape: ReplayedTape, options: ReplayOptions): Promise<boolean> {
+  if ((await firstWrite(tape, options)) !== undefined) return false
   return (
-    target.isShared !== true ||
+    options.target.isShared !== true ||
     !turnStoreOf(tape.turns)
       .kinds()
       .some(({ method }) => SUBSCRIBING.has(method))
@@ -39,6 +38,20 @@ export function canPlayTogether(
 }
 
 const SUBSCRIBING: ReadonlySet<string> = new Set(['resources/subscribe', 'subscriptions/listen'])
+
+/** The number of the first exchange that may write and is allowed to. Returns `undefined` if all calls only read. */
+export async function firstWrite(tape: ReplayedTape, options: ReplayOptions): Promise<number | undefined> {
+  const { allow = [], allowWrites = false } = options
+  if (allow.length === 0 && !allowWrites) return undefined
+  const part = await selectServerPart(tape, options.server)
+  const tools = toolsOnTape(part)
+  for (const { exchange, method, tool } of new TapeRequests(tape).calls()) {
+    const message = { kind: 'request', id: 0, method, params: undefined } as const
+    const mayWrite = holdUnsafeCall({ message, tool }, {}, tools) !== undefined
+    if (mayWrite && (allowWrites || allow.includes(tool ?? ''))) return exchange
+  }
+  return undefined
+}
 
 /**
  * Plays a tape twice at the same time, so that the second run takes hardly any additional time. The server of the second run starts a
@@ -72,7 +85,7 @@ export async function playTogether({ tape, options, second, playFirst }: PairOpt
 }
 
 // Milliseconds. Most servers read such a file within a few milliseconds of the same moment of their start.
-const HEAD_START = 80
+const HEAD_START = 40
 
 function watchFirstAnswer(target: ReplayTarget, hasAnswered: AbortController): ReplayTarget {
   const { open } = target

@@ -114,7 +114,7 @@ export async function replayRepeatedly(
     confirm !== undefined &&
     repeat >= LEAST_RUNS_TO_DECIDE &&
     beforeRun === undefined &&
-    canPlayTogether(tape, options)
+    (await canPlayTogether(tape, options))
   const { first, second } = isPaired ? await playPair(correlate) : { first: await play(correlate) }
   let mostRuns = repeat
   const mayGoOn = (): boolean => runs < mostRuns && !isStopped()
