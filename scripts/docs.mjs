@@ -13,10 +13,10 @@ import { root, runTool } from './run.mjs'
 
 const SCHEMA = 'schema/config-1.json'
 const ERRORS = 'docs/reference/errors.md'
-const RULES = 'docs/reference/rules.md'
+const RULES_PAGE = 'docs/reference/rules.md'
 
-const { commands, ERROR_CODES, defaultRules, COMPARE_RULES } = await fromSource(
-  ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts', 'src/compare/rules.ts'],
+const { commands, ERROR_CODES, defaultRules, RULES } = await fromSource(
+  ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts', 'src/report/rules.ts'],
   async ([{ loadCommands }, errors, rules, compare]) => ({
     ...errors,
     ...rules,
@@ -30,7 +30,7 @@ const pages = readdirSync(join(root, 'docs'), { recursive: true })
 const generated = [
   ...pages.map((page) => [page, withSecretKinds(withOptionTables(read(page), commands), defaultRules())]),
   [ERRORS, errorsPage(ERROR_CODES)],
-  [RULES, rulesPage(COMPARE_RULES)],
+  [RULES_PAGE, rulesPage(RULES)],
 ]
 const stale = generated.filter(([file, text]) => read(file) !== text)
 const schema = configSchema(commands)

@@ -3,8 +3,7 @@ import type { CommandDefinition } from './command.ts'
 import { LOAD_OPTIONS, readLoadFlags, type LoadFlags } from './options/load-options.ts'
 import { readSecretValues } from './options/live-options.ts'
 import { usageError } from './options/option.ts'
-import { createOutputRedactor } from './output/redact-output.ts'
-import { print } from './output/print.ts'
+import { ReportOutput } from './output/reports.ts'
 import { clearProgress, showProgress, showTapeReading } from './output/progress.ts'
 import { FoldedStderr, readReplayTarget } from './replay/replay-target.ts'
 import { abortOnSignals } from './signals.ts'
@@ -15,7 +14,7 @@ import { judgeObjectives } from '../load/objectives.ts'
 import { highestLevel } from '../load/shape.ts'
 import { loadInThreads, threadPart } from '../load/threads.ts'
 import { liveSecrets } from '../replay/session/live-secrets.ts'
-import { LoadIntervalTable, loadAsJson, loadAsText } from '../report/load.ts'
+import { LoadIntervalTable, type LoadReport } from '../report/load.ts'
 import { writeOwnFile } from '../store/file/replace-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
@@ -109,6 +108,7 @@ async function runAndReport(
   options: LoadOptions,
   { flags, threads, paths }: ReportedRun,
 ): Promise<void> {
+  const output = new ReportOutput('load', flags)
   const { shape, model } = flags
   const signal = abortOnSignals()
   const started = new Date()
@@ -142,7 +142,7 @@ async function runAndReport(
   }
   if (flags.csv !== undefined) await writeOwnFile(flags.csv, [table.asCsv()])
   if (flags.hdr !== undefined) await writeOwnFile(flags.hdr, [log.text()])
-  print(createOutputRedactor()(flags.json ? loadAsJson(report) : loadAsText(report)))
+  await output.write(report, { command: 'load' })
   process.exitCode = signal.aborted ? 130 : exitCodeOf(report)
 }
 
@@ -178,7 +178,7 @@ function progressLine({ at, level, open, totals }: LoadInterval, duration: numbe
   ].join(' · ')
 }
 
-function exitCodeOf({ result, objectives }: Parameters<typeof loadAsText>[0]): number {
+function exitCodeOf({ result, objectives }: LoadReport): number {
   const { calls } = result.totals.all()
   if (calls === 0 || result.totals.sessionsDone + result.totals.sessionsCut === 0) return 3
   return objectives.some(({ isMet }) => !isMet) ? 1 : 0

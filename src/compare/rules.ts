@@ -1,6 +1,3 @@
-import { ReelayError } from '../errors.ts'
-import { suggestName } from '../text.ts'
-
 /**
  * How much a finding matters. `breaking`: a client that worked can fail. `security`: the model or the user may be misled, or a promise about
  * what a tool does was withdrawn. `unknown`: it could not be decided. `change`: different, but not known to break anybody. `addition`:
@@ -550,23 +547,8 @@ export const COMPARE_RULES = {
 
 export type CompareRuleId = keyof typeof COMPARE_RULES
 
-export function compareRule(id: CompareRuleId): CompareRule {
+function compareRule(id: CompareRuleId): CompareRule {
   return COMPARE_RULES[id]
-}
-
-/** Returns a rule by the words of a user; throws if there is none. */
-export function findCompareRule(name: string): CompareRuleId {
-  const id = name.trim().toLowerCase()
-  if (isRuleId(id)) return id
-  throw new ReelayError(
-    'USAGE',
-    `there is no rule ${JSON.stringify(name)}${suggestName(id, Object.keys(COMPARE_RULES))}`,
-    { hint: '`reelay explain` without a rule lists all of them' },
-  )
-}
-
-function isRuleId(name: string): name is CompareRuleId {
-  return Object.hasOwn(COMPARE_RULES, name)
 }
 
 /** Levels that make `--fail-on breaking` fail. */

@@ -83,7 +83,7 @@ export function diffAsText(diff: TapeDiff): string {
       ? []
       : [[`and ${diff.unlisted} more exchanges that differ, which are counted only`]]),
     ...(latency === undefined ? [] : [latencyLines(latency)]),
-    [summaryText(diff)],
+    [diffSummaryText(diff)],
   ]
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
@@ -228,7 +228,7 @@ function latencyLines(changes: readonly LatencyChange[]): readonly string[] {
   ])
 }
 
-function summaryText({ summary, latency = [] }: TapeDiff): string {
+export function diffSummaryText({ summary, latency = [] }: TapeDiff): string {
   const { unchanged, modified, added, removed, breaking, folded } = summary
   const carried = [
     ...(folded.carried > 0 ? [`${folded.carried} carried values`] : []),
@@ -320,7 +320,13 @@ function acceptedText({ rule, subject, accepted, fingerprint }: Finding): string
   return `  ${escapeControlChars(`${rule}  ${subject}  ${accepted ?? ''}`)}  ${styleText('dim', fingerprint ?? '')}`
 }
 
-function contractSummary({ breaking, security, unknown, other, accepted }: ContractCheck['summary']): string {
+export function contractSummary({
+  breaking,
+  security,
+  unknown,
+  other,
+  accepted,
+}: ContractCheck['summary']): string {
   const verdict = breaking + security > 0 ? 'broken' : unknown > 0 ? 'kept as far as it is known' : 'kept'
   return `the contract is ${verdict}: ${breaking} breaking, ${security} security, ${unknown} unknown, ${other} other, ${accepted} accepted`
 }

@@ -132,13 +132,17 @@ function generatorLines({ result }: LoadReport): readonly string[] {
 }
 
 /** Returns true if Reelay was too busy to send requests on time. */
-function isGeneratorLimit({ generator, totals }: LoadResult): boolean {
+export function isGeneratorLimit({ generator, totals }: LoadResult): boolean {
   return generator.busy > BUSY_LIMIT || totals.all().lag.percentile(0.99) > LAG_LIMIT_MS
 }
 
-function objectiveLine({ objective, actual, unit, isMet }: ObjectiveResult): string {
+function objectiveLine(result: ObjectiveResult): string {
+  return `${result.isMet ? 'met   ' : 'MISSED'} ${objectiveText(result)}`
+}
+
+export function objectiveText({ objective, actual, unit }: ObjectiveResult): string {
   const shown = unit === 'ms' ? formatDuration(actual) : `${actual.toFixed(unit === '%' ? 3 : 1)} ${unit}`
-  return `${isMet ? 'met   ' : 'MISSED'} ${objective}: ${shown}`
+  return `${objective}: ${shown}`
 }
 
 export function loadAsJson({ result, ...facts }: LoadReport): string {

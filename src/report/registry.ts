@@ -25,10 +25,22 @@ import {
   stepAsText,
   type SummaryTextOptions,
 } from './replay.ts'
+import {
+  contractDocument,
+  diffDocument,
+  diffsDocument,
+  inspectionDocument,
+  loadDocument,
+  replayDocument,
+  type DocumentContext,
+} from './documents.ts'
+import type { ReportDocument } from './document.ts'
+import { DOCUMENT_FORMATS } from './formats/index.ts'
+import { loadAsJson, loadAsText, type LoadReport } from './load.ts'
 import { statsAsText, type CallStats } from './stats.ts'
 
 /** The input of the reports of each subject. */
-interface ReportInputs {
+export interface ReportInputs {
   readonly replay: RepeatedReport
   readonly inspection: Inspection
   readonly overview: Overview
@@ -39,6 +51,13 @@ interface ReportInputs {
   readonly diff: TapeDiff
   readonly diffs: TapeDiffs
   readonly contract: ContractCheck
+  readonly load: LoadReport
+}
+
+/** What a report needs to know besides the result. */
+export interface RenderOptions extends SummaryTextOptions, Partial<DocumentContext> {
+  /** The limit of the report for coding agents. */
+  readonly maxTokens?: number | undefined
 }
 
 interface ReportFormat<Input> {
@@ -49,7 +68,7 @@ interface ReportFormat<Input> {
   /** Prints a step as soon as it is complete, before the report itself. */
   readonly step?: (step: ReplayStep, judgedRuns?: number) => string
   /** The report as one text, or in chunks if it may be too long for one. */
-  readonly render: (input: Input, options?: SummaryTextOptions) => Iterable<string> | Promise<string>
+  readonly render: (input: Input, options?: RenderOptions) => Iterable<string> | Promise<string>
 }
 
 type ReportFormats = {
@@ -67,6 +86,7 @@ export const REPORTS: ReportFormats = {
     },
     { name: 'json', help: 'schema/replay-report-1.json', needsTexts: true, render: replayAsJson },
     { name: 'results', help: 'each request with its response', needsTexts: true, render: replayResults },
+    ...documentFormats(replayDocument),
   ],
   overview: [{ name: 'text', help: 'a line for each exchange', render: overviewAsText }],
   inspection: [
@@ -77,6 +97,7 @@ export const REPORTS: ReportFormats = {
     },
     { name: 'verbose', help: 'every message in full', render: (inspection) => inspectAsText(inspection) },
     { name: 'json', help: 'everything on the tape', render: inspectAsJson },
+    ...documentFormats(inspectionDocument),
   ],
   bindings: [
     { name: 'text', help: 'each value, where it came from and where it went', render: bindingsAsText },
@@ -98,14 +119,22 @@ export const REPORTS: ReportFormats = {
   diff: [
     { name: 'text', help: 'what changed, the worst first', render: diffAsText },
     { name: 'json', help: 'schema/diff-report-1.json', render: diffAsJson },
+    ...documentFormats(diffDocument),
   ],
   contract: [
     { name: 'text', help: 'what breaks first', render: contractAsText },
     { name: 'json', help: 'schema/contract-report-1.json', render: contractAsJson },
+    ...documentFormats(contractDocument),
+  ],
+  load: [
+    { name: 'text', help: 'a table of calls, then what the figures mean', render: loadAsText },
+    { name: 'json', help: 'schema/load-report-1.json', render: loadAsJson },
+    ...documentFormats(loadDocument),
   ],
   diffs: [
     { name: 'text', help: 'the differences of each pair of tapes, then a summary', render: diffsAsText },
     { name: 'json', help: 'schema/diff-report-1.json, a list of reports', render: diffsAsJson },
+    ...documentFormats(diffsDocument),
   ],
 }
 
@@ -114,7 +143,7 @@ export async function renderReport<Subject extends keyof ReportInputs>(
   subject: Subject,
   name: string,
   input: ReportInputs[Subject],
-  options?: SummaryTextOptions,
+  options?: RenderOptions,
 ): Promise<Iterable<string>> {
   const format = REPORTS[subject].find((each) => each.name === name)
   if (format === undefined) throw new Error(`there is no report ${name} of ${subject}`)
@@ -125,3 +154,19 @@ export async function renderReport<Subject extends keyof ReportInputs>(
 function listAsDocument(member: string): (items: readonly unknown[]) => string {
   return (items) => jsonDocument({ [member]: items.map(jsonValue) })
 }
+
+/** The formats that every subject has that can be told as a document. */
+function documentFormats<Input>(
+  toDocument: (input: Input, context: DocumentContext) => ReportDocument,
+): readonly ReportFormat<Input>[] {
+  return DOCUMENT_FORMATS.map(({ name, help, render }) => ({
+    name,
+    help,
+    render: (input, options = {}) => {
+      const { command = '', commandLine = '', maxTokens = DEFAULT_TOKENS } = options
+      return render(toDocument(input, { ...options, command, commandLine }), { maxTokens })
+    },
+  }))
+}
+
+export const DEFAULT_TOKENS = 2000

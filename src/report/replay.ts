@@ -7,8 +7,9 @@ import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
 import { OWN_HANDSHAKE } from '../replay/plan/plan.ts'
-import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
+import { hasFailed, type ReplayStep, type StepFinding, type StepState } from '../replay/steps/step.ts'
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
+import { ruleOfStepFinding } from './rules.ts'
 import { formatDuration, type TextStyle } from './table.ts'
 import { indexesUpTo, NumberTable } from '../store/columns.ts'
 import {
@@ -96,7 +97,7 @@ export function isHandshakeStep({ state, why }: Pick<ReplayStep, 'state' | 'why'
 }
 
 /** `4 of 5 responses as recorded, 1 differs (values 1), 2 held back`. */
-function countsText({ summary, validation, steps }: RepeatedReport): string {
+export function countsText({ summary, validation, steps }: RepeatedReport): string {
   const { failed, checked, passed, layers, skipped } = validation
   const isOne = failed === 1
   let left = summary.skipped
@@ -211,7 +212,7 @@ const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string
   incomplete: 'as recorded, but incomplete: not everything could be sent',
 }
 
-function verdictText({ summary, validation }: RepeatedReport): string {
+export function verdictText({ summary, validation }: RepeatedReport): string {
   if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
   const isCompared = validation.checked + validation.skipped > 0
   return isCompared || summary.verdict !== 'pass'
@@ -371,7 +372,7 @@ export function replayAsJson(report: RepeatedReport): Iterable<string> {
       index,
       frame,
       exchange,
-      finding: findingJson(finding),
+      finding: findingJson(finding, steps.at(index)?.state ?? 'done'),
       inRuns,
     })),
     steps: new StreamedList(() => stepsJson(steps)),
@@ -390,14 +391,15 @@ function stepJson(step: ReplayStep): object {
     answer: parseOrKeepText(step.answer),
     recordedAnswer: parseOrKeepText(step.recordedAnswer),
     ...(step.notifications !== undefined && { notifications: parseOrKeepText(step.notifications) }),
-    findings: step.findings.map(findingJson),
+    findings: step.findings.map((finding) => findingJson(finding, step.state)),
     acceptable: undefined,
   }
 }
 
-function findingJson(finding: StepFinding): object {
+function findingJson(finding: StepFinding, state: StepState): object {
   const { expected, actual } = finding
   return {
+    rule: ruleOfStepFinding(finding, state),
     ...finding,
     difference: undefined,
     isNeverNoise: undefined,

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { checkContract, withAccepted, type ContractCheck } from '../../compare/check-contract.ts'
 import {
   contractFromTapes,
@@ -10,15 +10,15 @@ import {
   type ContractServer,
 } from '../../compare/contract-file.ts'
 import { liveSurface } from '../../compare/live-surface.ts'
-import { renderReport } from '../../report/registry.ts'
 import { resolveTape } from '../../store/home.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { LIVE_SERVER_OPTIONS, type LiveServerFlags } from '../options/live-options.ts'
 import { option, usageError, type OptionRow } from '../options/option.ts'
 import { durationValue, fileValue, switchOn, textValue } from '../options/option-types.ts'
 import { jsonOption } from '../options/shared-options.ts'
-import { print, printChunks } from '../output/print.ts'
+import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
+import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 import { readReplayTarget } from '../replay/replay-target.ts'
 import { abortOnSignals } from '../signals.ts'
 
@@ -26,7 +26,7 @@ interface TargetFlags extends LiveServerFlags {
   readonly timeout?: number
 }
 
-interface CheckFlags extends TargetFlags {
+interface CheckFlags extends TargetFlags, ReportFlags {
   readonly strict?: true
   readonly update?: true
   readonly json?: true
@@ -71,17 +71,16 @@ const checkCommand = defineCommand<CheckFlags>({
       switchOn,
       'Write what the target offers into the contract, which accepts all findings',
     ),
+    ...reportOptions('contract'),
     json: jsonOption,
     ...TARGET_OPTIONS,
   },
   run: async ([file = '', ...target], flags) => {
+    const output = new ReportOutput('contract', flags)
     const contract = readContract(file)
     const now = await serversOf(target, flags)
     const check = checkContract(contract, now.servers, { contract: file, target: now.name })
-    await printChunks(
-      await renderReport('contract', flags.json ? 'json' : 'text', check),
-      createOutputRedactor(),
-    )
+    await output.write(check, { command: 'contract check', lineOf: linesOfSubjects(file) })
     if (flags.update) await update(file, contract, now.servers)
     process.exitCode = flags.update || !hasFailed(check, flags) ? 0 : 1
   },
@@ -149,7 +148,7 @@ const acceptCommand = defineCommand<{ reason?: string } & TargetFlags>({
   },
 })
 
-const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags>({
+const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags & ReportFlags>({
   name: 'lock',
   help: 'Pin what a server offers in a file, and fail if anything in it changes later',
   usage:
@@ -157,10 +156,12 @@ const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags>(
   arguments: TARGET_ARGUMENTS,
   options: {
     update: option('--update', switchOn, 'Pin what the server offers now, after you have reviewed it'),
+    ...reportOptions('contract'),
     json: jsonOption,
     ...TARGET_OPTIONS,
   },
   run: async ([file = '', ...target], flags) => {
+    const output = new ReportOutput('contract', flags)
     const now = await serversOf(target, flags)
     const pinned: Contract = {
       made: new Date().toISOString(),
@@ -176,15 +177,28 @@ const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags>(
       return
     }
     const check = checkContract(readContract(file), now.servers, { contract: file, target: now.name })
-    await printChunks(
-      await renderReport('contract', flags.json ? 'json' : 'text', check),
-      createOutputRedactor(),
-    )
+    await output.write(check, { command: 'contract lock', lineOf: linesOfSubjects(file) })
     if (flags.update) await writeContract(file, pinned, createOutputRedactor())
     const isChanged = check.findings.some(({ accepted }) => accepted === undefined)
     process.exitCode = isChanged && !flags.update ? 1 : 0
   },
 })
+
+/** Finds the line of a tool, prompt or resource in a contract, so that a code host can show the finding there. */
+function linesOfSubjects(file: string): (subject: string) => number | undefined {
+  let lines: readonly string[] | undefined
+  return (subject) => {
+    lines ??= readFileSync(file, 'utf8').split('\n')
+    const name = subject.slice(subject.lastIndexOf(' ') + 1)
+    const at = lines.findIndex((line) => {
+      const key = line.trim().replace(/^- /, '')
+      return [`${name}:`, `"${name}":`, `'${name}':`, `name: ${name}`, `name: "${name}"`].some((start) =>
+        key.startsWith(start),
+      )
+    })
+    return at < 0 ? undefined : at + 1
+  }
+}
 
 interface CheckedServers {
   readonly name: string

@@ -13,8 +13,9 @@ import { jsonOption } from '../options/shared-options.ts'
 import { print, printChunks } from '../output/print.ts'
 import { showTapeReading } from '../output/progress.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
+import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 
-interface DiffFlags {
+interface DiffFlags extends ReportFlags {
   readonly failOn?: FailOn
   readonly latency?: true
   readonly latencyLimits?: LatencyLimits
@@ -67,6 +68,7 @@ const DIFF_OPTIONS: OptionTable<DiffFlags> = {
       conflicts: ['noiseProfile'],
     },
   ),
+  ...reportOptions('diff'),
   json: jsonOption,
   quiet: option('-q, --quiet', switchOn, 'Print nothing; the exit code tells the result', {
     conflicts: ['json'],
@@ -87,7 +89,7 @@ export const diffCommand: CommandDefinition = defineCommand<DiffFlags & { gitDri
       '--git-driver',
       switchOn,
       'Read the arguments that git passes to an external diff program, and exit with code 0',
-      { conflicts: ['json', 'quiet', 'failOn'] },
+      { conflicts: ['json', 'quiet', 'failOn', 'report'] },
     ),
   },
   run: async ([before = '', after = '', ...rest], flags) => {
@@ -97,13 +99,10 @@ export const diffCommand: CommandDefinition = defineCommand<DiffFlags & { gitDri
         'diff compares two tapes',
         'write reelay diff <before> <after>; diff-batch compares more',
       )
+    const output = new ReportOutput('diff', flags)
     showTapeReading()
     const diff = await diffTapes(tapeAt(before), tapeAt(after), diffOptions(flags))
-    if (!flags.quiet)
-      await printChunks(
-        await renderReport('diff', flags.json ? 'json' : 'text', diff),
-        createOutputRedactor(),
-      )
+    await output.write(diff, { command: 'diff' })
     process.exitCode = exitCodeOf(diff, flags.failOn)
   },
 })
@@ -169,15 +168,12 @@ export const diffBatchCommand: CommandDefinition = defineCommand<DiffFlags>({
   arguments: { '<paths...>': 'Two folders with tapes of the same names, or pairs of tapes' },
   options: DIFF_OPTIONS,
   run: async (paths, flags) => {
+    const output = new ReportOutput('diffs', flags)
     const pairs = pairsOf(paths)
     const diffs: TapeDiff[] = []
     for (const [before, after] of pairs.both) diffs.push(await diffTapes(before, after, diffOptions(flags)))
     const report = { diffs, missing: pairs.missing, added: pairs.added }
-    if (!flags.quiet)
-      await printChunks(
-        await renderReport('diffs', flags.json ? 'json' : 'text', report),
-        createOutputRedactor(),
-      )
+    await output.write(report, { command: 'diff-batch' })
     const isMissing = flags.failOn !== 'never' && pairs.missing.length > 0
     const isAdded = flags.failOn === 'any' && pairs.added.length > 0
     process.exitCode = Math.max(

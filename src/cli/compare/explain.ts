@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
-import { COMPARE_RULES, compareRule, findCompareRule, type CompareRule } from '../../compare/rules.ts'
+import type { CompareRule } from '../../compare/rules.ts'
+import { RULES, findRule } from '../../report/rules.ts'
 import { alignRows } from '../../report/table.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { jsonOption } from '../options/shared-options.ts'
@@ -11,7 +12,7 @@ export const explainCommand: CommandDefinition = defineCommand<{ json?: true }>(
   options: { json: jsonOption },
   run: ([name], { json }) => {
     const rules: Readonly<Record<string, CompareRule>> =
-      name === undefined ? COMPARE_RULES : { [findCompareRule(name)]: compareRule(findCompareRule(name)) }
+      name === undefined ? RULES : { [findRule(name)]: RULES[findRule(name)] }
     if (json) print(`${JSON.stringify(rules, null, 2)}\n`)
     else if (name === undefined) print(`${ruleList(rules)}\n`)
     else for (const [id, rule] of Object.entries(rules)) print(ruleText(id, rule))

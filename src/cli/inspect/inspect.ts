@@ -1,12 +1,17 @@
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { messageFilterOption, seedOption } from '../options/live-options.ts'
-import { option, usageError } from '../options/option.ts'
+import { option, usageError, type OptionTable } from '../options/option.ts'
 import { fileValue, switchOn } from '../options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
 import { readBindingsFile } from '../../bindings/bindings-file.ts'
 import { findTapeBindings, type BindingsTape, type TapeBindings } from '../../report/bindings.ts'
 import { readOverview } from '../../report/inspect/overview.ts'
-import { filterInspection, inspectTape, selectTapeServers } from '../../report/inspect/inspect.ts'
+import {
+  filterInspection,
+  inspectTape,
+  selectTapeServers,
+  type Inspection,
+} from '../../report/inspect/inspect.ts'
 import { renderReport } from '../../report/registry.ts'
 import { withBindingsFilePath, readBindingsForTape } from '../../store/companion-files.ts'
 import { resolveTape } from '../../store/home.ts'
@@ -17,9 +22,10 @@ import { forecastFaults } from '../../faults/fault-rules.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
 import { printChunks } from '../output/print.ts'
 import { redactTapeForOutput } from '../output/redact-output.ts'
+import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 import { showTapeReading } from '../output/progress.ts'
 
-interface InspectFlags {
+interface InspectFlags extends ReportFlags {
   readonly json?: true
   readonly verbose?: true
   readonly bindings?: true
@@ -47,6 +53,7 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     verbose: option('-v, --verbose', switchOn, 'Show every message in full', {
       conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
     }),
+    ...inspectReports(),
     json: jsonOption,
     bindings: option(
       '--bindings',
@@ -75,9 +82,27 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     // Bindings and faults depend on the real values.
     const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
     const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
+    if (flags.report !== undefined) return writeReports(reader, flags, text)
     await printChunks(await renderTape(opened.path, reader, flags), text)
   },
 })
+
+function inspectReports(): OptionTable<ReportFlags> {
+  const { report, reportTokens } = reportOptions('inspection')
+  return {
+    report: { ...report, conflicts: ['json', 'verbose', 'bindings', 'bindingsFile', 'faults'] },
+    reportTokens,
+  }
+}
+
+async function writeReports(
+  reader: TapeReader,
+  flags: InspectFlags,
+  redact: (text: string) => string,
+): Promise<void> {
+  const output = new ReportOutput('inspection', flags)
+  await output.write(await readInspection(reader, flags), { command: 'inspect' }, redact)
+}
 
 /** One exchange is a filter that must match. */
 function selectExchange(text: string, flags: InspectFlags): InspectFlags {
@@ -96,7 +121,7 @@ function selectExchange(text: string, flags: InspectFlags): InspectFlags {
     ...flags,
     exchange: Number(number),
     filter: parseFilter(`#${number}`),
-    ...(!flags.json && { verbose: true }),
+    ...(!flags.json && flags.report === undefined && { verbose: true }),
   }
 }
 
@@ -121,17 +146,21 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
     return renderReport('faults', format, forecastFaults(turns, await readFaultsFile(faults), seed))
   }
   if (json || verbose || filter) {
-    const inspection = inspectTape(await readTape(reader))
-    const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
-    if (flags.exchange !== undefined && shown.exchanges.length === 0)
-      throw usageError(
-        `the tape has no exchange #${flags.exchange}`,
-        'reelay inspect <tape> shows the numbers of the exchanges',
-      )
     const inFull = verbose ? 'verbose' : 'text'
-    return renderReport('inspection', json ? 'json' : inFull, shown)
+    return renderReport('inspection', json ? 'json' : inFull, await readInspection(reader, flags))
   }
   return renderReport('overview', 'text', await readOverview(reader)) // does not need the whole tape in memory
+}
+
+async function readInspection(reader: TapeReader, { filter, exchange }: InspectFlags): Promise<Inspection> {
+  const inspection = inspectTape(await readTape(reader))
+  const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
+  if (exchange !== undefined && shown.exchanges.length === 0)
+    throw usageError(
+      `the tape has no exchange #${exchange}`,
+      'reelay inspect <tape> shows the numbers of the exchanges',
+    )
+  return shown
 }
 
 /** The tape may be larger than the memory. */

@@ -30,6 +30,7 @@ import {
   switchOn,
 } from './option-types.ts'
 import { jsonOption } from './shared-options.ts'
+import { reportOptions, type ReportRequest } from '../output/reports.ts'
 
 interface LoadValues extends LiveServerFlags, SecretFlags {
   readonly sse?: true
@@ -56,6 +57,8 @@ interface LoadValues extends LiveServerFlags, SecretFlags {
   readonly slo?: readonly Objective[]
   readonly csv?: string
   readonly json?: true
+  readonly report?: readonly ReportRequest[]
+  readonly reportTokens?: number
 }
 
 type Weight = readonly [tape: string, weight: number]
@@ -225,6 +228,7 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
       fileValue,
       'Write the response times of each second as a log of HdrHistogram to this file',
     ),
+    ...reportOptions('load'),
     json: jsonOption,
   }),
 }

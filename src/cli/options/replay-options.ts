@@ -48,18 +48,16 @@ import {
   configuredOrder,
   parameterOverrides,
   type ConfiguredOrder,
-  REPORT_FORMATS,
   injectedErrors,
   methodPriority,
   replayPace,
-  reportRequest,
   responsePath,
   tolerance,
   transformRules,
-  type ReportRequest,
   validationRules,
 } from './replay-types.ts'
 import { jsonOption } from './shared-options.ts'
+import { reportOptions, type ReportRequest } from '../output/reports.ts'
 
 /** Options of the library that the command line, the project config or both set. */
 const SETTING_NAMES = [
@@ -116,6 +114,8 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly record?: string
   readonly dryRun?: true
   readonly report?: readonly ReportRequest[]
+  readonly reportTokens?: number
+  readonly quiet?: true
   readonly json?: true
   readonly verbose?: true
   readonly output?: string
@@ -407,18 +407,16 @@ export const REPLAY_OPTIONS: OptionTable<
       'Show which messages would be sent, and why others would not; start nothing',
       { conflicts: ['report', 'output', 'results', 'record', 'update', 'watch'] },
     ),
-    report: option(
-      '--report',
-      listOf(reportRequest),
-      `Print the report in this format, or write it to a file (repeatable): ${REPORT_FORMATS}`,
-      { default: 'text' },
-    ),
+    ...reportOptions('replay'),
     json: { ...jsonOption, help: 'Print the report as JSON' },
     verbose: option(
       '-v, --verbose',
       switchOn,
       'Show every step, all noise, the stderr of the server, and frame numbers',
     ),
+    quiet: option('-q, --quiet', switchOn, 'Print nothing; the exit code tells the result', {
+      conflicts: ['json', 'verbose', 'dryRun'],
+    }),
     output: option('-o, --output', fileValue, 'Write the report to this file as JSON'),
     results: option('--results', fileValue, 'Write each request and its response to this file as JSON'),
     record: option('--record', fileValue, 'Record the run to this tape'),

@@ -12,7 +12,6 @@ import {
   type TransformCondition,
   withEnvironment,
 } from '../../replay/transform/rule.ts'
-import { REPORTS } from '../../report/registry.ts'
 import { canonicalPace } from './live-options.ts'
 import type { ValueType, Environment } from './option.ts'
 import { checkedText, choiceOf, listOf, seedValue } from './option-types.ts'
@@ -208,26 +207,6 @@ export const injectedErrors: ValueType<ErrorInjection['errors']> = {
     })
     if (first === undefined) throw setting.invalid('is empty')
     return [first, ...others]
-  },
-}
-
-/** A report format, and the file that it is written to; without a file it is printed. */
-export type ReportRequest = readonly [format: string, path?: string]
-
-const FORMATS = REPORTS.replay.map(({ name }) => name)
-
-/** The formats as help lists them. */
-export const REPORT_FORMATS: string = REPORTS.replay.map(({ name, help }) => `${name} (${help})`).join(', ')
-
-export const reportRequest: ValueType<ReportRequest> = {
-  kind: 'value',
-  name: 'report',
-  placeholder: 'format[=file]',
-  expected: `${FORMATS.join(', ')}, or a format and a file such as json=report.json`,
-  parse: (given) => {
-    const [, format = '', path] = /^([^=]+)(?:=(.+))?$/s.exec(given) ?? []
-    if (!FORMATS.includes(format)) return undefined
-    return path === undefined ? [format] : [format, path]
   },
 }
 

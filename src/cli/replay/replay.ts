@@ -172,7 +172,7 @@ async function replayTape(
   const onError = isStepped && options.onError === 'pause' ? 'continue' : (options.onError ?? 'continue')
   // A check shows what is left after noise; a replay is watched step by step.
   const hasRows = always || flags.verbose === true || isStepped || onError === 'pause'
-  const reports = new RunReports(flags, { hasRows })
+  const reports = new RunReports(flags, { hasRows, command: always ? 'replay' : 'verify' })
   const run = {
     ...options,
     correlate,

@@ -1,8 +1,7 @@
-import { usageError } from '../options/option.ts'
 import type { ReplayFlags } from '../options/replay-options.ts'
-import { joinedChunks, print, printChunks } from '../output/print.ts'
+import { print } from '../output/print.ts'
+import { ReportOutput } from '../output/reports.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
-import { errorMessage, ReelayError } from '../../errors.ts'
 import type { ReplayOptions } from '../../replay/options.ts'
 import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { previewMessages, type ScheduledMessage } from '../../replay/preview.ts'
@@ -12,52 +11,38 @@ import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
 import type { CarriedBinding } from '../../replay/values/carried-values.ts'
 import { toSerializable } from '../../report/json-text.ts'
 import { heldCallsHint, isHandshakeStep } from '../../report/replay.ts'
-import { REPORTS, renderReport } from '../../report/registry.ts'
+import { REPORTS } from '../../report/registry.ts'
 import {
   type ReportRedactor,
   createReportRedactor,
   reportRedactorFrom,
 } from '../../serve/redaction/report-redactor.ts'
-import { writeOwnFile } from '../../store/file/replace-file.ts'
 import { escapeControlChars } from '../../text.ts'
 
-/** The reports that a run prints and writes: `--json` is `--report json`, `-o file` is `--report json=file`. */
+/** The reports that a run prints and writes: `-o file` is `--report json=file`. */
 export class RunReports {
-  readonly #printed: string
-  readonly #written: readonly (readonly [format: string, path: string])[]
+  readonly #output: ReportOutput<'replay'>
   readonly #isVerbose: boolean
   readonly #hasRows: boolean
+  readonly #command: string
   /** Steps that differed in a run, by index. Their rows are printed after the last run, when it is known what is noise. */
   readonly #deferred = new Set<number>()
 
   /** `hasRows`: whether each step is printed as soon as it is complete. */
-  constructor(
-    { report = [], json, output, results, verbose }: ReplayFlags,
-    { hasRows }: { hasRows: boolean },
-  ) {
+  constructor(flags: ReplayFlags, { hasRows, command }: { hasRows: boolean; command: string }) {
+    const { output, results, verbose, quiet } = flags
     this.#isVerbose = verbose === true
-    this.#hasRows = hasRows
-    const printed = new Set([
-      ...(json ? ['json'] : []),
-      ...report.flatMap(([format, path]) => (path === undefined ? [format] : [])),
-    ])
-    if (printed.size > 1)
-      throw usageError(
-        `only one report can be printed, not ${[...printed].join(' and ')}`,
-        'write the others to files: --report <format>=<file>',
-      )
-    this.#printed = [...printed][0] ?? 'text'
-    this.#written = [
-      ...report.flatMap(([format, path]) => (path === undefined ? [] : [[format, path] as const])),
+    this.#hasRows = hasRows && quiet !== true
+    this.#command = command
+    this.#output = new ReportOutput('replay', flags, [
       ...(output === undefined ? [] : [['json', output] as const]),
       ...(results === undefined ? [] : [['results', results] as const]),
-    ]
+    ])
   }
 
   /** True if a report contains messages. */
   get needTexts(): boolean {
-    const names = [this.#printed, ...this.#written.map(([format]) => format)]
-    return REPORTS.replay.some(({ name, needsTexts }) => needsTexts && names.includes(name))
+    return this.#output.needTexts
   }
 
   /**
@@ -70,19 +55,18 @@ export class RunReports {
     else if (run === 1) this.#printRow(redactStep(step, screen))
   }
 
+  /** The report is redacted already. */
   async write(report: RepeatedReport): Promise<void> {
     for (const index of [...this.#deferred].toSorted((a, b) => a - b)) {
       const step = report.steps.at(index)
       if (step !== undefined) this.#printRow(step, report.judgedRuns)
     }
-    const options = { hasRows: !this.#hasRows, isVerbose: this.#isVerbose }
-    await printChunks(await renderReport('replay', this.#printed, report, options))
-    for (const [format, path] of this.#written)
-      await writeReport(path, await renderReport('replay', format, report))
+    const options = { hasRows: !this.#hasRows, isVerbose: this.#isVerbose, command: this.#command }
+    await this.#output.write(report, options, String)
   }
 
   #printRow(step: ReplayStep, judgedRuns = 1): void {
-    const format = REPORTS.replay.find(({ name }) => name === this.#printed)
+    const format = REPORTS.replay.find(({ name }) => name === this.#output.printed)
     if (format?.step === undefined) return
     const [first = '', ...rest] = format.step(step, judgedRuns).split('\n')
     const frame = this.#isVerbose ? `  frame ${step.frame}` : ''
@@ -95,18 +79,6 @@ interface PrintedStep {
   /** True if there are no further runs. */
   readonly isOnlyRun: boolean
   readonly screen: ReportRedactor
-}
-
-async function writeReport(path: string, chunks: Iterable<string>): Promise<void> {
-  try {
-    await writeOwnFile(path, joinedChunks(chunks))
-  } catch (cause) {
-    const why = errorMessage(cause)
-    throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {
-      hint: 'check the folder; the report on stdout is complete',
-      cause,
-    })
-  }
 }
 
 /** Redacts the output of a run, with the placeholders of the tape if it has any. */
