@@ -19,7 +19,7 @@ const steps = [
 ]
 
 installWhenNeeded()
-installPrograms(['tmux', 'zsh', 'fish']) // for the tests of completion in a terminal
+installPrograms(['tmux', 'zsh', 'fish', 'python3']) // for the tests of completion in a terminal, and of reelay run
 const failedSteps = []
 for (const { name, runStep } of steps) {
   console.log(`> ${name}`)

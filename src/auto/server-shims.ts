@@ -16,6 +16,9 @@ import { RECORDED_VARIABLE, SHIMS_VARIABLE } from './switches.ts'
  * A program in any language starts its stdio servers by a name such as `npx`, which is looked up on the PATH. `reelay run` puts
  * a folder of scripts in front of the PATH, one for each such name. A script that is to be recorded or played runs
  * `relayServer`, which connects to a socket of `reelay run`. There the bytes are recorded, or the tape is played.
+ *
+ * Python programs often start a server by a path, such as `sys.executable`. For them, a module that Python loads at its start
+ * puts one more script in front of the command.
  */
 
 /** The variables with which a script starts `relayServer`. */
@@ -50,7 +53,8 @@ export async function recordStartedServers(options: RecordShimOptions): Promise<
   const test = `if [ -z "$${RECORDED_VARIABLE}$NODE_CHANNEL_FD" ] && ${HAS_PIPES} && [ "$(ls -diL /dev/stdin 2>/dev/null | tr -dc 0-9)" != "${ownInput()}" ]; then`
   const scripts = new Map([...launchers()].map((program) => [program, [test]]))
   const servers = new Set<number>()
-  return openShims(options, scripts, (socket, start) => recordServer(socket, start, { ...options, servers }))
+  const shims = { scripts, pathTests: [test] }
+  return openShims(options, shims, (socket, start) => recordServer(socket, start, { ...options, servers }))
 }
 
 /** Programs that start servers, and servers that are installed as programs. */
@@ -82,15 +86,35 @@ interface PlayShimOptions extends ShimOptions {
 export async function playStartedServers(options: PlayShimOptions): Promise<ServerShims | undefined> {
   if (process.platform === 'win32') return undefined
   const scripts = new Map<string, string[]>()
+  const pathTests: string[] = []
+  const recordedPaths: string[] = []
   for (const { server, info } of await options.tapes.servers()) {
     const [program, ...args] = info.command ?? []
-    if (program === undefined || program.includes('/') || !options.isMeant(server)) continue
+    if (program === undefined || !options.isMeant(server)) continue
+    const isPath = program.includes('/')
     const tests = args.map((arg, at) => ` && [ "\${${at + 1}}" = ${quoted(arg)} ]`)
-    const test = `if [ $# -eq ${args.length} ]${tests.join('')}; then`
-    scripts.set(program, [...(scripts.get(program) ?? []), test])
+    const isProgram = isPath ? ` && [ "$program" = ${quoted(program)} ]` : ''
+    const test = `if [ $# -eq ${args.length} ]${tests.join('')}${isProgram}; then`
+    if (isPath) recordedPaths.push(program)
+    if (isPath) pathTests.push(test)
+    else scripts.set(program, [...(scripts.get(program) ?? []), test])
   }
   const { played } = options
-  return openShims(options, scripts, (socket, start) => void playServer(socket, start, played))
+  return openShims(
+    options,
+    { scripts, pathTests, recordedPaths },
+    (socket, start) => void playServer(socket, start, played),
+  )
+}
+
+/** For each script, the lines that decide whether a start of its program is relayed. */
+interface ShimTests {
+  /** By the name of the program. */
+  readonly scripts: ReadonlyMap<string, readonly string[]>
+  /** For programs that are started by a path, which is in `$program`. */
+  readonly pathTests: readonly string[]
+  /** The paths of the programs on the tape, which need not exist. */
+  readonly recordedPaths?: readonly string[]
 }
 
 /** What a relay says of the server that it stands for. */
@@ -104,30 +128,98 @@ interface RelayStart {
 
 async function openShims(
   { folder, reelay }: ShimOptions,
-  scripts: ReadonlyMap<string, readonly string[]>,
+  { scripts, pathTests, recordedPaths = [] }: ShimTests,
   onServer: (socket: Socket, start: RelayStart) => void,
 ): Promise<ServerShims | undefined> {
   const found = [...scripts].filter(([program]) => findProgram(program) !== undefined)
-  if (found.length === 0) return undefined
+  if (found.length + pathTests.length === 0) return undefined
   const bin = join(folder, 'bin')
   const address = join(folder, 'socket')
+  const relay = { address, reelay }
   mkdirSync(bin)
   for (const [program, tests] of found) {
-    const real = quoted(findProgram(program) ?? '')
-    const { REELAY_HOME: home } = process.env
-    const variables = [
-      `${SOCKET_VARIABLE}=${quoted(address)}`,
-      `${PROGRAM_VARIABLE}=${real}`,
-      `${OPTIONS_VARIABLE}="$NODE_OPTIONS"`,
-      'NODE_OPTIONS=',
-      ...(home === undefined ? [] : [`REELAY_HOME=${quoted(home)}`]), // clients do not pass it on
-    ]
-    const relay = `${variables.join(' ')} exec ${reelay.map(quoted).join(' ')} run -- ${quoted(program)} "$@"; fi`
-    const lines = ['#!/bin/sh', ...tests.map((test) => `${test} ${relay}`), `exec ${real} "$@"`, '']
-    writeFileSync(join(bin, program), lines.join('\n'), { mode: 0o700 })
+    const shim = { ...relay, tests, program: quoted(program), real: quoted(findProgram(program) ?? '') }
+    writeScript(join(bin, program), shimLines(shim))
   }
   const close = await listen(address, onServer)
-  return { env: { PATH: [bin, ...pathFolders()].join(delimiter), [SHIMS_VARIABLE]: '1' }, close }
+  return {
+    env: {
+      PATH: [bin, ...pathFolders()].join(delimiter),
+      ...(pathTests.length > 0 && pythonShims({ ...relay, tests: pathTests, folder, recordedPaths })),
+      [SHIMS_VARIABLE]: '1',
+    },
+    close,
+  }
+}
+
+interface Shim {
+  readonly address: string
+  readonly reelay: readonly string[]
+  readonly tests: readonly string[]
+  /** The program as it was started, and the one to start. Both are shell words. */
+  readonly program: string
+  readonly real: string
+}
+
+function shimLines({ address, reelay, tests, program, real }: Shim): readonly string[] {
+  const { REELAY_HOME: home } = process.env
+  const variables = [
+    `${SOCKET_VARIABLE}=${quoted(address)}`,
+    `${PROGRAM_VARIABLE}=${real}`,
+    `${OPTIONS_VARIABLE}="$NODE_OPTIONS"`,
+    'NODE_OPTIONS=',
+    ...(home === undefined ? [] : [`REELAY_HOME=${quoted(home)}`]), // clients do not pass it on
+  ]
+  const relay = `${variables.join(' ')} exec ${reelay.map(quoted).join(' ')} run -- ${program} "$@"; fi`
+  return [...tests.map((test) => `${test} ${relay}`), `exec ${real} "$@"`]
+}
+
+function writeScript(path: string, lines: readonly string[]): void {
+  writeFileSync(path, ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o700 })
+}
+
+interface PythonShims extends Omit<Shim, 'program' | 'real'> {
+  readonly folder: string
+  readonly recordedPaths: readonly string[]
+}
+
+/** Writes the script for programs that are started by a path, and the module with which Python programs use it. */
+function pythonShims({ folder, recordedPaths, ...relay }: PythonShims): Readonly<Record<string, string>> {
+  const [script, modules] = [join(folder, 'relay'), join(folder, 'python')]
+  const shim = { ...relay, program: '"$program"', real: '"$program"' }
+  writeScript(script, ['program=$1; shift', ...shimLines(shim)])
+  mkdirSync(modules)
+  writeFileSync(join(modules, 'sitecustomize.py'), pythonModule(script, recordedPaths))
+  const { PYTHONPATH: own = '' } = process.env
+  return { PYTHONPATH: [modules, ...(own === '' ? [] : [own])].join(delimiter) }
+}
+
+/**
+ * A module that Python loads before the program. It hides itself, and loads the module of the same name that it hides. A program
+ * that does not exist is left to Python, which raises the error that the client expects.
+ */
+function pythonModule(script: string, recorded: readonly string[]): string {
+  return `import importlib.machinery, importlib.util, os, subprocess, sys
+
+def _relay_servers(relay, recorded, start):
+    def is_server(args, named):
+        if not isinstance(args, (list, tuple)) or len(args) == 0 or not isinstance(args[0], str) or '/' not in args[0]:
+            return False
+        if any(named.get(each) for each in ('executable', 'shell', 'pass_fds')) or None in (named.get('stdin'), named.get('stdout')):
+            return False
+        return args[0] in recorded or os.access(os.path.join(named.get('cwd') or '', args[0]), os.X_OK)
+    def __init__(self, args, *rest, **named):
+        start(self, [relay, *args] if not rest and is_server(args, named) else args, *rest, **named)
+    return __init__
+
+subprocess.Popen.__init__ = _relay_servers(${JSON.stringify(script)}, ${JSON.stringify(recorded)}, subprocess.Popen.__init__)
+_folder = os.path.dirname(os.path.abspath(__file__))
+sys.path[:] = [each for each in sys.path if os.path.abspath(each) != _folder]
+_spec = importlib.machinery.PathFinder.find_spec(__name__, sys.path)
+if _spec is not None and _spec.loader is not None:
+    sys.modules[__name__] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[__name__])
+`
 }
 
 /** Listens for relays. Returns the function that waits for the last of them, and stops listening. */

@@ -108,10 +108,13 @@ async function recordProgram(
     const recording = new Recording({ tape: path, redact, ...readRunLabels(flags) })
     const shared = { ...options, recording, names: new ServerNames() }
     const authority = usableCa()
+    const opened = await openBoth(
+      () => recordStartedServers(shared),
+      async () => (needsOwnProxy() ? undefined : recordProxiedServers({ ...shared, authority })),
+    )
     return {
       authority,
-      proxy: needsOwnProxy() ? undefined : await recordProxiedServers({ ...shared, authority }),
-      shims: await recordStartedServers(shared),
+      ...opened,
       finish: async () => {
         const { loss } = await recording.close()
         if (recording.path === undefined) return
@@ -119,13 +122,13 @@ async function recordProgram(
       },
     }
   })
-  if (lastTapeNumber(path) === before)
-    printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
-  else
+  const isRecorded = lastTapeNumber(path) !== before
+  if (isRecorded)
     printLine(
       `next, run it without the servers: reelay run --replay ${quoteTapeArgument(tape)} -- ${createThrowawayRedactor().command(command).map(quoteShellWord).join(' ')}`,
     )
-  exitLike(end)
+  else printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
+  exitLike(!isRecorded && end.code === 0 ? { ...end, code: 1 } : end)
 }
 
 /** Runs a program with the servers of a tape, and fails if that was no faithful replay. */
@@ -143,10 +146,13 @@ async function replayProgram(
     const shared = { ...options, tapes, account, name: tape, names: new ServerNames(), recordCommand }
     const isPlayedByProxy = !isNodeCommand(command[0]) && !needsOwnProxy()
     const authority = isPlayedByProxy ? await authorityFor(tapes, options) : undefined
+    const opened = await openBoth(
+      () => playStartedServers({ ...shared, played: new PlayedServers(shared) }),
+      async () => (isPlayedByProxy ? playProxiedServers({ ...shared, authority }) : undefined),
+    )
     return {
       authority,
-      proxy: isPlayedByProxy ? await playProxiedServers({ ...shared, authority }) : undefined,
-      shims: await playStartedServers({ ...shared, played: new PlayedServers(shared) }),
+      ...opened,
       finish: async () => {
         account.close()
         lines.push(...readReplayReport(options.report))
@@ -190,6 +196,20 @@ interface ProgramServers {
   readonly shims?: ServerShims | undefined
   /** Called when the program and its servers have ended. */
   readonly finish?: () => Promise<void>
+}
+
+/** Opens what programs in other languages need. If the second fails, the first must not keep this process alive. */
+async function openBoth(
+  openShims: () => Promise<ServerShims | undefined>,
+  openProxy: () => Promise<ServerProxy | undefined>,
+): Promise<Pick<ProgramServers, 'shims' | 'proxy'>> {
+  const shims = await openShims()
+  try {
+    return { shims, proxy: await openProxy() }
+  } catch (error) {
+    await shims?.close()
+    throw error
+  }
 }
 
 type TrustedAuthority = CertificateKeyPair & { readonly certPath: string }
@@ -335,9 +355,12 @@ function unseenReason(program: string, { server }: RunFlags): string {
   if (isNodeCommand(program))
     return `no Node program with an MCP client that Reelay recognises connected to ${server === undefined ? 'an' : 'a'} ${which}`
   const overHttp = needsOwnProxy()
-    ? 'over HTTP it uses a proxy of its own (HTTP_PROXY), which Reelay does not replace'
-    : `over HTTP it has to use the proxy in HTTP_PROXY${mayBeGo(program) ? ', which Go programs do not use for localhost' : ''}`
-  return `Reelay saw ${program} connect to no ${which}: ${overHttp}, and over stdio it has to start the server by a name such as npx, without a path`
+    ? 'it uses a proxy of its own (HTTP_PROXY), which Reelay does not replace'
+    : `it has to use the proxy in HTTP_PROXY${mayBeGo(program) ? ', which Go programs do not use for localhost' : ''}`
+  const name = 'it has to start the server by a name such as npx'
+  const overStdio =
+    otherLanguage(program) === 'Python' ? `${name}, or with subprocess` : `${name}, without a path`
+  return `Reelay saw ${program} connect to no ${which}\n  over HTTP, ${overHttp}\n  over stdio, ${overStdio}`
 }
 
 /** A compiled program has a name of its own. */
@@ -364,11 +387,12 @@ const OTHER_RUNTIMES: readonly (readonly [RegExp, string])[] = [
   [/^bun$/, 'Bun'],
 ]
 
+/** The ways to record that depend on nothing in the program. */
 function recordHint(program: string): string {
-  const inFront = 'put `reelay record <name> --` in front of the command that starts the server'
-  return otherLanguage(program) === undefined
-    ? `for a client that Reelay does not recognise, ${inFront}; see docs/reference/run.md`
-    : `${inFront}, or record a server at a URL with reelay record --url <url>`
+  const stdio = 'put `reelay record <name> --` in front of the command that starts the server'
+  if (isNodeCommand(program))
+    return `for a client that Reelay does not recognise, ${stdio}; see docs/reference/run.md`
+  return `over stdio, ${stdio}, or run \`reelay wrap --file <config>\` if the command is in a config file; over HTTP, run \`reelay record <name> --url <url>\` and connect to the URL that it prints`
 }
 
 function serveHint(tape: string): string {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createPlainServer, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -57,7 +57,7 @@ test('over HTTPS too: recorded with the local CA, replayed with one that is made
   const program = [otherProgram(), CLIENT, 'http', url, 'one']
   const trust = { NODE_EXTRA_CA_CERTS: authority, SSL_CERT_FILE: authority }
   const unread = await run(home, ['--record', 'demo', '--', ...program], trust)
-  expect(unread.code).toBe(0)
+  expect(unread.code).toBe(1) // the program itself succeeded
   expect(unread.stderr).toContain(`HTTPS to ${new URL(url).host} was forwarded unread`)
   expect(unread.stderr).toContain('nothing was recorded')
   execFileSync(NODE, [REELAY, 'ca', 'create'], { env: { ...process.env, REELAY_HOME: home } })
@@ -130,6 +130,34 @@ test.skipIf(process.platform === 'win32')(
     expect(tape.header.servers).toMatchObject({ server: { command: ['node', WEATHER[1]] } })
     expect(existsSync(join(home, 'tapes', 'demo-2.tape.jsonl'))).toBe(false)
     const played = await run(home, ['--replay', 'demo', ...program])
+    expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: ANSWERED })
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'a server that a Python program starts by a path is recorded and replayed, and its own sitecustomize still runs',
+  async () => {
+    const [home, own] = [temporaryFolder(), temporaryFolder()]
+    writeFileSync(join(own, 'sitecustomize.py'), 'import os; os.environ["OWN"] = "own module"')
+    const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{"city":"Oslo"}}}\n`
+    const script = [
+      'import os, subprocess, sys',
+      'print(os.environ["OWN"], "sitecustomize" in sys.modules, flush=True)',
+      'pipe = subprocess.PIPE',
+      `print(subprocess.Popen(sys.argv[1:], stdin=pipe, stdout=pipe, text=True).communicate(${JSON.stringify(call)})[0])`,
+      'try: subprocess.Popen(["/no/such"], stdin=pipe, stdout=pipe)',
+      'except FileNotFoundError: print("not found")',
+    ].join('\n')
+    const server = join(home, 'a server')
+    symlinkSync(NODE, server)
+    const program = ['--', 'python3', '-c', script, server, WEATHER[1] ?? '']
+    const live = await run(home, ['--record', 'demo', ...program], { PYTHONPATH: own })
+    expect(live.code).toBe(0)
+    expect(live.stdout).toMatch(/^own module True\n\{.*Oslo \(ticket .*\n\nnot found\n$/)
+    const tape = await loadTape(join(home, 'tapes', 'demo.tape.jsonl'))
+    expect(Object.values(tape.header.servers)).toMatchObject([{ command: [server, WEATHER[1]] }])
+    rmSync(server) // it is not started again
+    const played = await run(home, ['--replay', 'demo', ...program], { PYTHONPATH: own })
     expect(played).toEqual({ code: 0, stdout: live.stdout, stderr: ANSWERED })
   },
 )

@@ -29,9 +29,27 @@ test.skipIf(process.platform === 'win32')(
 test('the filter of the command line reaches the program', async () => {
   const home = temporaryFolder()
   const { code, stderr } = await run(home, ['--record', 'demo', '--server', 'another', '--', ...PROGRAM])
-  expect(code).toBe(0)
+  expect(code).toBe(1)
   expect(readdirSync(home)).toEqual([])
   expect(stderr).toMatch(/^reelay: nothing was recorded: .* a server that --server another selects$/m)
+})
+
+test('a recording of nothing fails, unless the command failed with a code of its own', async () => {
+  const home = temporaryFolder()
+  const idle = await run(home, ['--record', 'demo', ...print('1')])
+  expect(idle).toMatchObject({ code: 1, stdout: '1\n' })
+  expect(idle.stderr).toMatch(
+    /^reelay: nothing was recorded: no Node program .*\n {2}hint: .*reelay record <name> --/,
+  )
+  expect(await run(home, ['--record', 'demo', '--', NODE, '-e', 'process.exit(7)'])).toMatchObject({
+    code: 7,
+  })
+  const other = await run(home, ['--record', 'demo', '--', '/bin/sh', '-c', 'true'])
+  expect(other.code).toBe(1)
+  expect(other.stderr).toMatch(
+    /over HTTP, it has to use the proxy .*\n {2}over stdio, it has to start the server by a name/,
+  )
+  expect(other.stderr).toContain('`reelay record <name> --url <url>`')
 })
 
 test('switches from outside give way, and options that Node was given stay', async () => {

@@ -54,6 +54,22 @@ test('an envelope alone proves nothing: a legacy server answers it under its own
   expect(detectEra([exchange('initialize', {}, { error: { code: -32022 } })])).toEqual(nothing)
 })
 
+test.each([
+  [
+    'a result',
+    (versions: readonly string[]) => ({ result: { supportedVersions: versions, resultType: 'complete' } }),
+  ],
+  ['an error', (versions: readonly string[]) => ({ error: { code: -32022, data: { supported: versions } } })],
+])('a probe is no proof of a modern server if %s lists only versions with sessions', (_, answer) => {
+  const probe = (...versions: readonly string[]): ReturnType<typeof exchange> =>
+    exchange('server/discover', ENVELOPE, answer(versions))
+  const initialized = exchange('initialize', {}, { result: { protocolVersion: '2025-06-18' } })
+  expect(detectEra([probe('2025-11-25', '2025-06-18')])).toEqual({ era: 'legacy', version: undefined })
+  expect(detectEra([probe('2025-06-18'), initialized])).toEqual({ era: 'legacy', version: '2025-06-18' })
+  expect(detectEra([probe('2025-11-25', '2026-07-28')])).toEqual({ era: 'modern', version: '2026-07-28' })
+  expect(detectEra([probe('2025-11-25', '2031-01-01')])).toEqual({ era: 'modern', version: '2031-01-01' })
+})
+
 test('a failed or unanswered probe means legacy', () => {
   expect(detectEra([exchange('server/discover', ENVELOPE, { error: { code: -32601 } })]).era).toBe('legacy')
   expect(detectEra([exchange('server/discover', ENVELOPE, { result: {} })]).era).toBe('legacy')

@@ -49,15 +49,20 @@ export function statelessRevision({ version }: Pick<Revision, 'version'>): Revis
     }),
     agreedVersion: () => undefined,
     requestMeta: (client) => envelopeOf(client, version),
-    provenBy: ({ request: { params }, response }) =>
-      response !== undefined && hasEnvelope(params) && isStatelessResponse(response)
-        ? { version: envelopeVersion(params) }
-        : undefined,
+    provenBy({ request: { params }, response }) {
+      if (response === undefined || !hasEnvelope(params) || !isStatelessResponse(response)) return undefined
+      const requested = envelopeVersion(params)
+      const listed = listedVersions(response)
+      if (listed === undefined || listed.includes(requested)) return { version: requested }
+      // A server may answer the probe and list only versions with sessions. Versions are dates, so they compare as texts.
+      const newer = listed.filter((each): each is string => typeof each === 'string' && each >= version)
+      return newer.length > 0 ? { version: newer.reduce((a, b) => (a > b ? a : b)) } : undefined
+    },
     isProbe: ({ method, params }) => method === 'server/discover' && hasEnvelope(params),
     builtInAnswer(request, server) {
       if (request.method === 'server/discover') return { result: this.openingResult(server()) }
       if (request.method !== 'initialize') return undefined
-      return { error: unsupportedVersion([server().version], member(request.params, 'protocolVersion')) }
+      return { error: sessionRefusal([server().version], member(request.params, 'protocolVersion')) }
     },
     postHeaders: ({ method, params }, { inputSchemaOf }) =>
       mirroredHeaders(method, params, inputSchemaOf?.(String(member(params, 'name')))),
@@ -101,6 +106,15 @@ function isStatelessResponse({ outcome }: Response): boolean {
   return isObject(outcome.result) && Object.hasOwn(outcome.result, 'resultType')
 }
 
+/** The versions that the server says it supports, if the response lists them. */
+function listedVersions({ outcome }: Response): readonly unknown[] | undefined {
+  const list =
+    'error' in outcome
+      ? member(member(outcome.error, 'data'), 'supported')
+      : member(outcome.result, 'supportedVersions')
+  return Array.isArray(list) ? list : undefined
+}
+
 const HEADER_MISMATCH = -32020
 const MISSING_CLIENT_CAPABILITY = -32021
 const UNSUPPORTED_VERSION = -32022
@@ -127,6 +141,16 @@ export function unsupportedVersion(supported: readonly string[], requested: unkn
   const data = { supported, ...(requested !== undefined && { requested }) }
   return { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data }
 }
+
+/** The error for a client that opens a session, although the recorded versions have none. */
+export function sessionRefusal(recorded: readonly string[], requested: unknown): RpcError {
+  const error = unsupportedVersion(recorded, requested)
+  const why = `the tape was recorded with ${recorded.join(', ')}, which has no initialize`
+  return { ...error, message: `${error.message}: ${why}. ${SESSION_REFUSAL_HINT}` }
+}
+
+const SESSION_REFUSAL_HINT =
+  'Use a client that supports this version, or record another tape with this client'
 
 /** The error for a message that a stateless endpoint never accepts. */
 export function invalidPost(what: string): PostError {

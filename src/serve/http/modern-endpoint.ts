@@ -126,7 +126,8 @@ function clientNameIn({ url = '' }: ServedRequest): string {
   return at < 0 ? '' : (new URLSearchParams(url.slice(at)).get('client') ?? '')
 }
 
-const NO_REPLY_CHANNEL: ReplyChannel = { scope: 'none ', send: () => {}, reply: () => {} }
+/** For messages that get no response of a player. */
+export const NO_REPLY_CHANNEL: ReplyChannel = { scope: 'none ', send: () => {}, reply: () => {} }
 
 const NOT_ACCEPTABLE = {
   status: 406,

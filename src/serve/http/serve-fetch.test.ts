@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createServedRecording } from './served-recording.ts'
+import { createServedRecording, type ServedRecording } from './served-recording.ts'
 import {
   callOf,
   client,
@@ -17,6 +17,13 @@ const STREAM = { accept: 'text/event-stream' }
 const LIST_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 
 function fetching(...said: readonly Said[]): ReturnType<typeof serveFetch> {
+  return fetchingRecording(...said).fetch
+}
+
+function fetchingRecording(...said: readonly Said[]): {
+  readonly fetch: ReturnType<typeof serveFetch>
+  readonly recording: ServedRecording
+} {
   const tape = tapeOf(...said)
   let ids = 0
   const recording = createServedRecording({
@@ -24,7 +31,7 @@ function fetching(...said: readonly Said[]): ReturnType<typeof serveFetch> {
     newId: () => `session-${++ids}`,
     commandFor: () => '',
   })
-  return serveFetch(URL_OF_SERVER, () => Promise.resolve(recording))
+  return { fetch: serveFetch(URL_OF_SERVER, () => Promise.resolve(recording)), recording }
 }
 
 function post(message: object, headers: Record<string, string> = {}): RequestInit {
@@ -95,6 +102,25 @@ test('a modern request without its headers is refused, and one with them is answ
   const answered = await fetch(URL_OF_SERVER, post(call, headers))
   expect(await answered.json()).toMatchObject({ id: 1, result })
   expect((await fetch(URL_OF_SERVER, { headers: STREAM })).status).toBe(405)
+})
+
+test('a client that opens a session with a modern tape gets an error that says so, and the summary has a note', async () => {
+  const { fetch, recording } = fetchingRecording(
+    client({ id: 1, method: 'server/discover', params: { _meta: ENVELOPE } }),
+    server({ id: 1, result: { supportedVersions: ['2026-07-28', '2025-11-25'], resultType: 'complete' } }),
+  )
+  const response = await fetch(URL_OF_SERVER, post(INITIALIZE))
+  expect([response.status, await response.json()]).toEqual([
+    400,
+    expect.objectContaining({
+      error: {
+        code: -32022,
+        message: expect.stringContaining('the tape was recorded with 2026-07-28, which has no initialize'),
+        data: { supported: ['2026-07-28'], requested: '2025-11-25' },
+      },
+    }),
+  ])
+  expect(recording.drift().notes).toEqual([expect.stringMatching(/^initialize was refused: /)])
 })
 
 test('a client that aborts a fetch gets its own reason', async () => {

@@ -448,11 +448,15 @@ test('a modern tape answers server/discover, and refuses initialize with what it
     id: 6,
     error: {
       code: -32022,
-      message: 'Unsupported protocol version',
+      message:
+        'Unsupported protocol version: the tape was recorded with 2026-07-28, which has no initialize. Use a client that supports this version, or record another tape with this client',
       data: { supported: ['2026-07-28'], requested: '2025-11-25' },
     },
   })
   expect(run.player.drift().misses).toEqual([])
+  expect(run.player.drift().notes).toEqual([
+    expect.stringMatching(/^initialize was refused: Unsupported protocol version: the tape was recorded/),
+  ])
 })
 
 test('ping is answered though nobody recorded one', () => {

@@ -35,8 +35,7 @@ export function syntheticAnswer(
   const description = (): ServerDescription =>
     describeServer(turnsOfServer(turns, server), version ?? revision.version)
   const answer = revision.builtInAnswer({ method, params }, description)
-  if (answer !== undefined)
-    return 'result' in answer ? { answer, note: `${method} ${OPENING_NOTE}` } : { answer }
+  if (answer !== undefined) return { answer, ...openingNote(method, answer, revision) }
   if (method === revision.openingMethod) {
     const agreed = agreedVersion(member(params, 'protocolVersion'), revision)
     const result = revision.openingResult({ ...description(), version: agreed })
@@ -52,6 +51,14 @@ export function syntheticAnswer(
   if (method === 'logging/setLevel' && declaresLogging(turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
   return undefined
+}
+
+/** A legacy tape refuses the probe of a client that negotiates, which is no news. A client without another way must be told. */
+function openingNote(method: string, answer: ResponsePayload, revision: Revision): { note?: string } {
+  if ('result' in answer) return { note: `${method} ${OPENING_NOTE}` }
+  return revision.isStateless
+    ? { note: `${method} was refused: ${String(member(answer.error, 'message'))}` }
+    : {}
 }
 
 /** The version that the client asks for, if a server of the revision can speak it. */
