@@ -137,7 +137,7 @@ const STATUS_BY_ERROR_CODE: ReadonlyMap<unknown, number> = new Map([
 const TRANSPORT_ERROR_CODES: ReadonlySet<unknown> = new Set([HEADER_MISMATCH, -32700])
 
 /** The error of a server that supports none of the requested versions. */
-export function unsupportedVersion(supported: readonly string[], requested: unknown): RpcError {
+function unsupportedVersion(supported: readonly string[], requested: unknown): RpcError {
   const data = { supported, ...(requested !== undefined && { requested }) }
   return { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data }
 }
