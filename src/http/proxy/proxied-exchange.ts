@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { type HttpExchange, requestHead, type HttpClient } from '../client/http-client.ts'
 import type { HttpResponseHead } from '../client/response-reader.ts'
 import {
@@ -8,7 +8,8 @@ import {
   type RawHeaders,
   withAddedHeaders,
 } from '../headers.ts'
-import { sendErrorResponse } from '../server/http-server.ts'
+import type { ProxyResponse } from '../server/fast-response.ts'
+import { sendErrorResponse, type ServedRequest } from '../server/http-server.ts'
 
 /** Observes one exchange. None of its functions may throw. */
 export interface ExchangeWatcher {
@@ -104,7 +105,7 @@ export class ProxiedExchange {
   readonly #request: RequestLine
   readonly #watcher: ExchangeWatcher
   #out: HttpExchange | undefined
-  #res: ServerResponse | undefined
+  #res: ProxyResponse | undefined
   #response: ForwardedResponse | undefined
   #isFinished = false
 
@@ -114,7 +115,7 @@ export class ProxiedExchange {
     this.#watcher = watcher
   }
 
-  start(req: IncomingMessage, res: ServerResponse): void {
+  start(req: ServedRequest, res: ProxyResponse): void {
     this.#res = res
     this.#attempt(res, () => this.#forward(req, res))
   }
@@ -128,7 +129,7 @@ export class ProxiedExchange {
     else this.#res?.destroy()
   }
 
-  #forward(req: IncomingMessage, res: ServerResponse): void {
+  #forward(req: ServedRequest, res: ProxyResponse): void {
     const { headers } = this.#request
     res.on('close', () => {
       if (!res.writableFinished) this.#abort('client')
@@ -140,10 +141,12 @@ export class ProxiedExchange {
     const { gate } = this.#watcher
     if (gate !== undefined) return this.#forwardThroughGate(gate, req, res)
     const out = this.#send(headers, req, res)
-    relayRequestBody(req, out, new WatchedBody(headers, this.#watcher.request))
+    const body = new WatchedBody(headers, this.#watcher.request)
+    if ('body' in req) relayWholeBody(req.body, out, body)
+    else relayRequestBody(req, out, body)
   }
 
-  #send(headers: RawHeaders, req: IncomingMessage, res: ServerResponse): HttpExchange {
+  #send(headers: RawHeaders, req: ServedRequest, res: ProxyResponse): HttpExchange {
     const { method, path } = this.#request
     const { client, url } = this.#upstream
     const out = client.send(url, requestHead(method, path, this.#requestHeaders(headers)), {
@@ -151,18 +154,15 @@ export class ProxiedExchange {
       onBody: (bytes) => this.#response?.write(bytes),
       onEnd: () => this.#response?.end(),
       onFail: (error) => (this.#response === undefined ? this.#fail(error, res) : this.#breakOff(res)),
-      onDrain: () => req.resume(),
+      onDrain: () => resumeBody(req),
     })
     this.#out = out
     return out
   }
 
   /** A message can be held only when it is complete, so the request is sent when its body has arrived. */
-  #forwardThroughGate(gate: ExchangeGate, req: IncomingMessage, res: ServerResponse): void {
-    const chunks: Buffer[] = []
-    req.on('data', (chunk: Buffer) => chunks.push(chunk))
-    req.on('error', () => {}) // that the client left is seen when the response is closed
-    req.on('end', () => {
+  #forwardThroughGate(gate: ExchangeGate, req: ServedRequest, res: ProxyResponse): void {
+    whenWhole(req, (whole) => {
       const send: ForwardRequest = (body, replaced = {}) => {
         const out = this.#send(withReplacedHeaders(this.#request.headers, replaced), req, res)
         if (body.length > 0) out.write(shortAsText(body))
@@ -170,7 +170,7 @@ export class ProxiedExchange {
       }
       const ports = { send, post: this.#post }
       const client = clientPort(res, () => void (this.#isFinished = true))
-      this.#attempt(res, () => gate.request(Buffer.concat(chunks), ports, client))
+      this.#attempt(res, () => gate.request(whole, ports, client))
     })
   }
 
@@ -193,7 +193,7 @@ export class ProxiedExchange {
   }
 
   /** Node refuses to write some heads that it has read, such as one with the status 099. */
-  #attempt(res: ServerResponse, work: () => void): void {
+  #attempt(res: ProxyResponse, work: () => void): void {
     try {
       work()
     } catch (error) {
@@ -209,12 +209,12 @@ export class ProxiedExchange {
     this.#watcher.aborted(by, why)
   }
 
-  #breakOff(res: ServerResponse): void {
+  #breakOff(res: ProxyResponse): void {
     this.#abort('server')
     res.destroy()
   }
 
-  #fail({ message }: Error, res: ServerResponse): void {
+  #fail({ message }: Error, res: ProxyResponse): void {
     if (res.headersSent || this.#isFinished) {
       this.#abort('server', message)
       if (this.#watcher.gate !== undefined) res.destroy() // the response may have begun before the server was reached
@@ -236,7 +236,7 @@ export class ProxiedExchange {
     return sent
   }
 
-  #respond(head: HttpResponseHead, res: ServerResponse): ForwardedResponse {
+  #respond(head: HttpResponseHead, res: ProxyResponse): ForwardedResponse {
     const { status, reason, headers } = head
     const watcher = this.#watcher.answered(status, headers)
     res.sendDate = false
@@ -270,7 +270,7 @@ interface ForwardedResponse {
   close(): void
 }
 
-function clientPort(res: ServerResponse, onEnd: () => void = () => {}): ClientPort {
+function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPort {
   return {
     isHeadSent: () => res.headersSent,
     head: (status, reason, headers) => {
@@ -306,8 +306,8 @@ function responseHeaders(status: number, headers: RawHeaders): string[] {
 const NO_CONTENT = 204
 
 /** After an early response the client may leave while it is still sending; Node reports that on the socket only. */
-function abortWithClient(req: IncomingMessage, out: HttpExchange): void {
-  if (!req.complete) req.socket.once('close', () => out.abort())
+function abortWithClient(req: ServedRequest, out: HttpExchange): void {
+  if (!('body' in req) && !req.complete) req.socket.once('close', () => out.abort())
 }
 
 const BODY_EXPECTED = /^(POST|PUT|PATCH)$/
@@ -345,6 +345,28 @@ class WatchedBody {
   }
 }
 
+/** Calls `take` with the body of a request when it has arrived. */
+function whenWhole(req: ServedRequest, take: (body: Buffer) => void): void {
+  if ('body' in req) return take(req.body)
+  const chunks: Buffer[] = []
+  req.on('data', (chunk: Buffer) => chunks.push(chunk))
+  req.on('error', () => {}) // that the client left is seen when the response is closed
+  req.on('end', () => take(Buffer.concat(chunks)))
+}
+
+function resumeBody(req: ServedRequest): void {
+  if (!('body' in req)) req.resume()
+}
+
+function relayWholeBody(bytes: Buffer, out: HttpExchange, body: WatchedBody): void {
+  if (bytes.length > 0) {
+    body.chunk(bytes)
+    out.write(shortAsText(bytes))
+  }
+  body.end()
+  out.end()
+}
+
 /** Forwards the body of a request as it arrives. A slow server slows the client down. */
 function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: WatchedBody): void {
   req.on('data', (chunk: Buffer) => {
@@ -360,14 +382,14 @@ function relayRequestBody(req: IncomingMessage, out: HttpExchange, body: Watched
 
 /** Forwards the body of a response as it arrives. */
 class RelayedResponse implements ForwardedResponse {
-  readonly #res: ServerResponse
+  readonly #res: ProxyResponse
   readonly #body: WatchedBody
   readonly #rewriter: ResponseRewriter | undefined
   readonly #pause: () => void
   readonly #isChunked: boolean
 
   constructor(
-    res: ServerResponse,
+    res: ProxyResponse,
     body: WatchedBody,
     rewriter: ResponseRewriter | undefined,
     pause: () => void,
@@ -433,7 +455,7 @@ export class OpenExchanges {
   // until the next full garbage collection.
   readonly #exchanges: ProxiedExchange[] = []
 
-  start(exchange: ProxiedExchange, req: IncomingMessage, res: ServerResponse): void {
+  start(exchange: ProxiedExchange, req: ServedRequest, res: ProxyResponse): void {
     exchange.slot = this.#exchanges.push(exchange) - 1
     res.on('close', () => this.#remove(exchange))
     exchange.start(req, res)

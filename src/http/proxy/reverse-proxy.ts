@@ -1,13 +1,17 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import { HttpClient } from '../client/http-client.ts'
 import { type AddedHeader, findHeader, isEventStream, type RawHeaders, withHost } from '../headers.ts'
 import { bareHost, HostCheck, isLoopback, parseAbsoluteTarget } from '../hosts.ts'
+import { FastListener } from '../server/fast-listener.ts'
+import type { ProxyResponse } from '../server/fast-response.ts'
 import {
   createHttpServer,
+  discardBody,
   handleRequests,
   type ListenAddress,
   listenOn,
   sendErrorResponse,
+  type ServedRequest,
 } from '../server/http-server.ts'
 import {
   OpenExchanges,
@@ -38,6 +42,7 @@ export class ReverseProxy {
   readonly #hostCheck: HostCheck
   readonly #serverPath: (path: string) => string
   readonly #exchanges = new OpenExchanges()
+  #fast: FastListener | undefined
   #closed: Promise<void> | undefined
 
   constructor({ url, listen, added, serverPath = (path) => path }: ReverseProxyOptions) {
@@ -60,7 +65,9 @@ export class ReverseProxy {
   ): Promise<{ origin: string; watcher: Watcher }> {
     const origin = await listenOn(this.#server, this.#listen)
     const watcher = begin()
-    handleRequests(this.#server, (req, res) => this.#forward(watcher, req, res), watcher.refused)
+    const forward = (req: ServedRequest, res: ProxyResponse): void => this.#forward(watcher, req, res)
+    handleRequests(this.#server, forward, watcher.refused)
+    this.#fast = new FastListener(this.#server, forward, { collectsBodies: false })
     return { origin, watcher }
   }
 
@@ -69,17 +76,21 @@ export class ReverseProxy {
     this.#closed ??= new Promise((resolve) => {
       this.#exchanges.stop()
       this.#server.close(() => resolve())
-      setImmediate(() => this.#server.closeAllConnections()) // after the ends of streams were sent
+      // After the ends of streams were sent.
+      setImmediate(() => {
+        this.#fast?.close()
+        this.#server.closeAllConnections()
+      })
       this.#upstream.client.close()
     })
     return this.#closed
   }
 
-  #forward({ watch, refused }: ProxyWatcher, req: IncomingMessage, res: ServerResponse): void {
+  #forward({ watch, refused }: ProxyWatcher, req: ServedRequest, res: ProxyResponse): void {
     const sent = requestLineOf(req)
     const refuse = (status: 400 | 403, why: string): void => {
       refused(why)
-      req.resume()
+      discardBody(req)
       sendErrorResponse(res, status, why)
     }
     if (sent === undefined) return refuse(400, 'Invalid request target')
@@ -95,7 +106,7 @@ function requestLineOf({
   method = '',
   url = '',
   rawHeaders: headers,
-}: IncomingMessage): RequestLine | undefined {
+}: ServedRequest): RequestLine | undefined {
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return { method, path: url, headers }
   const named = parseAbsoluteTarget(url)
   return named && { method, path: named.path, headers: withHost(headers, new URL(named.origin).host) }

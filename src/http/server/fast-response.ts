@@ -1,4 +1,4 @@
-import { STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
+import { type ServerResponse, STATUS_CODES, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServedResponse } from './http-server.ts'
 
@@ -10,8 +10,15 @@ interface FastResponseOptions {
   readonly onEnd: (isLast: boolean) => void
 }
 
+/** The response of a proxy, to a request that Node or the fast listener has read. */
+export type ProxyResponse = ServerResponse | FastResponse
+
 /** The response to a request that the fast listener has read, with the same bytes that Node would write. */
 export class FastResponse implements ServedResponse {
+  /** Whether the parts of the body are framed as chunks here, and not by the caller. */
+  chunkedEncoding = false
+  /** Whether a `Date` is added to the head of another server. */
+  sendDate = true
   readonly #options: FastResponseOptions
   #onClose: (() => void)[] | undefined
   #onDrain: (() => void)[] | undefined
@@ -35,12 +42,26 @@ export class FastResponse implements ServedResponse {
     return this.#state === 'ended'
   }
 
+  get writableFinished(): boolean {
+    return this.#state === 'ended'
+  }
+
   get writableNeedDrain(): boolean {
     return this.#options.socket.writableNeedDrain
   }
 
-  writeHead(status: number, headers: ResponseHeaderValues = {}): this {
-    this.#head = formatResponseHead(status, headers, this.#options.keepAlive)
+  /** Takes headers to format, or the reason and the headers of another server, which keep their bytes. */
+  writeHead(
+    status: number,
+    reasonOrHeaders: string | ResponseHeaderValues = {},
+    headers: readonly string[] = [],
+  ): this {
+    const { keepAlive } = this.#options
+    this.#head =
+      typeof reasonOrHeaders === 'string'
+        ? formatForwardedHead(status, reasonOrHeaders, headers, this.sendDate, keepAlive)
+        : formatResponseHead(status, reasonOrHeaders, keepAlive)
+    this.chunkedEncoding = this.#head.isChunked
     return this
   }
 
@@ -49,21 +70,22 @@ export class FastResponse implements ServedResponse {
     const { socket } = this.#options
     socket.cork()
     process.nextTick(() => socket.uncork())
-    socket.write(this.#takeHead())
+    socket.write(this.#takeHead(), 'latin1')
   }
 
-  write(text: string): boolean {
-    return this.#options.socket.write(this.#takeHead() + encodeChunk(text))
+  write(data: string | Uint8Array, encoding: 'latin1' | 'utf8' = 'utf8'): boolean {
+    const head = this.#takeHead()
+    return this.#head?.hasBody === false ? true : this.#send(head, data, '', encoding)
   }
 
-  end(body = ''): void {
+  end(data: string | Uint8Array = '', encoding: 'latin1' | 'utf8' = 'utf8'): void {
     if (this.#state === 'ended') return
-    const { socket, onEnd } = this.#options
     const head = this.#takeHead()
     this.#state = 'ended'
-    socket.write(this.#head?.hasLength === true ? head + body : head + encodeChunk(body) + LAST_CHUNK)
+    const body = this.#head?.hasBody === false ? '' : data
+    this.#send(head, body, this.chunkedEncoding ? LAST_CHUNK : '', encoding)
     if (this.#onClose !== undefined) this.#closeLater()
-    onEnd(this.#head?.closesConnection === true)
+    this.#options.onEnd(this.#head?.closesConnection === true)
   }
 
   /** Closes the connection after sending what was already written. */
@@ -102,13 +124,30 @@ export class FastResponse implements ServedResponse {
     this.#state = 'streaming'
     return this.#head?.text ?? ''
   }
+
+  /** Sends a part of the body, after the head and before `last`, in one piece. */
+  #send(head: string, data: string | Uint8Array, last: string, encoding: 'latin1' | 'utf8'): boolean {
+    const { socket } = this.#options
+    if (typeof data === 'string' && (encoding === 'latin1' || this.#head?.isAscii !== false)) {
+      const text = this.chunkedEncoding ? encodeChunk(data, encoding) : data
+      return socket.write(head + text + last, encoding)
+    }
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data
+    const isFramed = this.chunkedEncoding && bytes.length > 0
+    socket.cork()
+    socket.write(isFramed ? `${head}${bytes.length.toString(16)}\r\n` : head, 'latin1')
+    socket.write(bytes)
+    const acceptsMore = socket.write(isFramed ? `\r\n${last}` : last, 'latin1')
+    socket.uncork()
+    return acceptsMore
+  }
 }
 
 const LAST_CHUNK = '0\r\n\r\n'
 
 // An empty chunk would end the body.
-function encodeChunk(text: string): string {
-  return text === '' ? '' : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+function encodeChunk(text: string, encoding: 'latin1' | 'utf8'): string {
+  return text === '' ? '' : `${Buffer.byteLength(text, encoding).toString(16)}\r\n${text}\r\n`
 }
 
 type ResponseHeaderValues = Readonly<Record<string, string | number>>
@@ -116,8 +155,10 @@ type ResponseHeaderValues = Readonly<Record<string, string | number>>
 /** The head of a response, and how its body is framed. */
 interface FormattedResponseHead {
   readonly text: string
-  /** Whether the head contains the length of the body. Otherwise the body is chunked. */
-  readonly hasLength: boolean
+  /** Whether the body is chunked. Otherwise the head contains its length, or there is none. */
+  readonly isChunked: boolean
+  readonly hasBody: boolean
+  readonly isAscii: boolean
   /** Whether the connection is closed after the response. */
   readonly closesConnection: boolean
 }
@@ -143,10 +184,40 @@ function formatResponseHead(
   const encoding = hasLength || (given & ENCODING) !== 0 ? '' : 'Transfer-Encoding: chunked\r\n'
   return {
     text: `${text}${defaultLines(given, keepAlive)}${encoding}\r\n`,
-    hasLength,
+    isChunked: !hasLength,
+    hasBody: true,
+    isAscii: true,
     closesConnection,
   }
 }
+
+/** Formats the head of another server like Node does: the headers keep their spelling and order, and their bytes. */
+function formatForwardedHead(
+  status: number,
+  reason: string,
+  headers: readonly string[],
+  sendDate: boolean,
+  keepAlive: number,
+): FormattedResponseHead {
+  if (status < 100) throw new RangeError(`Invalid status code: ${status}`)
+  if (INVALID_TEXT.test(reason)) throw new TypeError('Invalid character in statusMessage')
+  let text = `HTTP/1.1 ${status} ${reason}\r\n`
+  let given = sendDate ? 0 : DATE
+  for (let at = 0; at + 1 < headers.length; at += 2) {
+    const [name, value] = [headers[at]!, headers[at + 1]!]
+    given |= headerFlag(name)
+    if (INVALID_TEXT.test(value)) throw new TypeError(`Invalid character in header content [${name}]`)
+    text += `${name}: ${value}\r\n`
+  }
+  const hasBody = status !== NO_CONTENT && status !== NOT_MODIFIED
+  const isChunked = hasBody && (given & LENGTH) === 0
+  text += `${defaultLines(given, keepAlive)}${isChunked ? 'Transfer-Encoding: chunked\r\n' : ''}\r\n`
+  return { text, isChunked, hasBody, isAscii: !NON_ASCII.test(text), closesConnection: keepAlive === 0 }
+}
+
+const [NO_CONTENT, NOT_MODIFIED] = [204, 304]
+const INVALID_TEXT = /[^\t\x20-\x7e\x80-\xff]/
+const NON_ASCII = /[\x80-\xff]/
 
 const [DATE, CONNECTION, LENGTH, ENCODING] = [1, 2, 4, 8]
 const HEADER_FLAGS: ReadonlyMap<string, number> = new Map([

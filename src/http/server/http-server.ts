@@ -9,7 +9,7 @@ import { isHostHeader } from '../hosts.ts'
 export type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** A request that was read whole. */
-interface FastRequest {
+export interface FastRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
