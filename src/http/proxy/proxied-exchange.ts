@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type HttpExchange, requestHead, type HttpClient } from '../client/http-client.ts'
+import { type HttpExchange, requestHead, type RequestHead, type HttpClient } from '../client/http-client.ts'
 import type { HttpResponseHead } from '../client/response-reader.ts'
 import {
   type AddedHeader,
@@ -147,9 +147,8 @@ export class ProxiedExchange {
   }
 
   #send(headers: RawHeaders, req: ServedRequest, res: ProxyResponse): HttpExchange {
-    const { method, path } = this.#request
     const { client, url } = this.#upstream
-    const out = client.send(url, requestHead(method, path, this.#requestHeaders(headers)), {
+    const out = client.send(url, this.#requestHead(headers), {
       onHead: (head) => this.#attempt(res, () => (this.#response = this.#respond(head, res))),
       onBody: (bytes) => this.#response?.write(bytes),
       onEnd: () => this.#response?.end(),
@@ -225,6 +224,16 @@ export class ProxiedExchange {
     sendErrorResponse(res, 502, `cannot reach ${this.#upstream.url.origin}: ${message}`)
   }
 
+  /** Keeps the last head of each server: a client sends the same one many times a second. */
+  #requestHead(headers: RawHeaders): RequestHead {
+    const { method, path } = this.#request
+    const last = lastRequestHeads.get(this.#upstream)
+    if (last?.headers === headers && last.method === method && last.path === path) return last.head
+    const head = requestHead(method, path, this.#requestHeaders(headers))
+    lastRequestHeads.set(this.#upstream, { method, path, headers, head })
+    return head
+  }
+
   #requestHeaders(headers: RawHeaders): string[] {
     const { added, host } = this.#upstream
     const sent = withAddedHeaders(endToEndHeaders(headers), added)
@@ -261,6 +270,8 @@ export class ProxiedExchange {
     )
   }
 }
+
+const lastRequestHeads = new WeakMap<Upstream, RequestLine & { readonly head: RequestHead }>()
 
 /** A response on its way to the client. */
 interface ForwardedResponse {

@@ -1,5 +1,6 @@
 import type { RawHeaders } from '../../http/headers.ts'
 import type { RequestLine } from '../../http/proxy/proxied-exchange.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { lineBytes } from '../../protocol/lines.ts'
 import type { Direction } from '../../protocol/message.ts'
 import type { BoundedBytes } from '../../protocol/sse.ts'
@@ -41,6 +42,8 @@ export class ExchangeFrames {
   readonly #log: TapeLog
   readonly #frames: FrameWriter
   readonly #cutBytes: number
+  readonly #requestHeads = new LastHead()
+  readonly #responseHeads = new LastHead()
   /** Whether a body has written a frame that is not flushed yet. */
   #isFlushDue = false
   #isWriteScheduled = false
@@ -53,17 +56,24 @@ export class ExchangeFrames {
 
   requestHead(place: string, { method, path, headers }: RequestLine): void {
     const { redactor } = this.#log
-    this.#head(place, 'c2s', () => ({
-      method,
-      path: redactor?.url(path) ?? path,
-      headers: redactHeaderList(headers, redactor),
-    }))
+    this.#head(place, 'c2s', () =>
+      this.#requestHeads.encode(`${method} ${path}`, headers, redactor, () => ({
+        method,
+        path: redactor?.url(path) ?? path,
+        headers: redactHeaderList(headers, redactor),
+      })),
+    )
   }
 
   /** Writes the head of a response. With a side, only that side has seen it. */
   responseHead(place: string, status: number, headers: RawHeaders, side?: LinkSide): void {
     const { redactor } = this.#log
-    this.#head(place, 's2c', () => ({ status, headers: redactHeaderList(headers, redactor) }), side)
+    const encode = (): string =>
+      this.#responseHeads.encode(String(status), headers, redactor, () => ({
+        status,
+        headers: redactHeaderList(headers, redactor),
+      }))
+    this.#head(place, 's2c', encode, side)
   }
 
   /** Writes a message that was held. Returns the number of its frame. */
@@ -151,16 +161,40 @@ export class ExchangeFrames {
     setImmediate(() => this.settle())
   }
 
-  #head(place: string, dir: Direction, head: () => HttpFrame['http'], side?: LinkSide): void {
+  #head(place: string, dir: Direction, encode: () => string, side?: LinkSide): void {
     const marks = side === undefined ? '' : encodeInterception({ side })
     this.#log.guard(() =>
-      this.#log.bufferFrame(
-        this.#log.now(),
-        `${place},"dir":"${dir}"${marks},"http":${JSON.stringify(head())}`,
-      ),
+      this.#log.bufferFrame(this.#log.now(), `${place},"dir":"${dir}"${marks},"http":${encode()}`),
     )
     this.#writeLater()
   }
 }
 
 const MAX_PLACE_LENGTH = 64 * 1024
+
+/**
+ * Keeps the last head that was encoded. Clients and servers send the same head many times a second, and the readers of heads
+ * then return the same list of headers. Redaction finds the same secrets in it until a further one is learned.
+ */
+class LastHead {
+  #start: string | undefined
+  #headers: RawHeaders | undefined
+  #knownCount: number | undefined
+  #text = ''
+
+  /** `start` is everything of the head that is not in its headers. */
+  encode(
+    start: string,
+    headers: RawHeaders,
+    redactor: Redactor | undefined,
+    head: () => HttpFrame['http'],
+  ): string {
+    if (headers === this.#headers && start === this.#start && redactor?.knownCount === this.#knownCount)
+      return this.#text
+    this.#text = JSON.stringify(head())
+    this.#start = start
+    this.#headers = headers
+    this.#knownCount = redactor?.knownCount
+    return this.#text
+  }
+}
