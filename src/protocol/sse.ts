@@ -39,6 +39,31 @@ export class SseReader {
   }
 
   push(chunk: Uint8Array): void {
+    const whole = this.#isAtStart() ? this.#wholeEvent(chunk) : undefined
+    if (whole === undefined) return this.#pushLines(chunk)
+    this.#isFirstLine = false
+    this.#options.onEvent(whole)
+  }
+
+  /** Whether nothing of an event has arrived. */
+  #isAtStart(): boolean {
+    return this.#line.length === 0 && !this.#endedInReturn && isEmpty(this.#event)
+  }
+
+  /** Reads the event of most chunks at once: a message on one line. Returns undefined for every other chunk. */
+  #wholeEvent(chunk: Uint8Array): SseEvent | undefined {
+    const end = chunk.length - 2
+    if (end < 0 || chunk[end] !== LINE_FEED || chunk[end + 1] !== LINE_FEED) return undefined
+    const isNamed = startsWith(chunk, 0, MESSAGE_LINE)
+    const start = isNamed ? MESSAGE_LINE.length : 0
+    if (!startsWith(chunk, start, DATA_FIELD)) return undefined
+    if (chunk.indexOf(LINE_FEED, start) !== end || chunk.includes(CARRIAGE_RETURN)) return undefined
+    const data = new BoundedBytes(this.#options.maxBytes)
+    data.add(chunk.subarray(start + DATA_FIELD.length, end))
+    return isNamed ? { event: 'message', data } : { data }
+  }
+
+  #pushLines(chunk: Uint8Array): void {
     let start = this.#endedInReturn && chunk[0] === LINE_FEED ? 1 : 0
     if (chunk.length > 0) this.#endedInReturn = false
     for (let end = endOfLine(chunk, start); end >= 0; end = endOfLine(chunk, start)) {
@@ -80,7 +105,7 @@ export class SseReader {
 
   #dispatch(): void {
     const event = this.#event
-    if (Object.keys(event).length === 0) return
+    if (isEmpty(event)) return
     this.#event = {}
     this.#options.onEvent(event)
   }
@@ -111,6 +136,18 @@ export class SseReader {
     else this.#event.data.add(NEWLINE)
     this.#event.data.addAll(value)
   }
+}
+
+const MESSAGE_LINE: Uint8Array = new TextEncoder().encode('event: message\n')
+const DATA_FIELD: Uint8Array = new TextEncoder().encode('data: ')
+
+function startsWith(chunk: Uint8Array, start: number, text: Uint8Array): boolean {
+  for (let at = 0; at < text.length; at++) if (chunk[start + at] !== text[at]) return false
+  return true
+}
+
+function isEmpty({ id, event, retry, data }: SseEvent): boolean {
+  return id === undefined && event === undefined && retry === undefined && data === undefined
 }
 
 /** Lines end with a line feed, a carriage return, or both. */

@@ -85,13 +85,23 @@ export class ResponseReader {
     return chunk.length
   }
 
-  readonly #size: Step = (chunk, start) =>
-    this.#line(chunk, start, (line) => {
+  readonly #size: Step = (chunk, start) => {
+    const end = this.#held === '' ? endOfHexDigits(chunk, start) : start
+    if (end > start && chunk[end] === CARRIAGE_RETURN && chunk[end + 1] === LINE_FEED) {
+      this.#startChunk(hexNumber(chunk, start, end))
+      return end + 2
+    }
+    return this.#line(chunk, start, (line) => {
       const [, digits] = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line) ?? []
       if (digits === undefined) throw new Error(`invalid chunk size: ${JSON.stringify(line.slice(0, 80))}`)
-      this.#left = Number.parseInt(digits, 16)
-      this.#step = this.#left === 0 ? this.#trailer : this.#chunk
+      this.#startChunk(Number.parseInt(digits, 16))
     })
+  }
+
+  #startChunk(size: number): void {
+    this.#left = size
+    this.#step = size === 0 ? this.#trailer : this.#chunk
+  }
 
   readonly #chunk: Step = (chunk, start) => {
     const end = this.#bodyPart(chunk, start)
@@ -99,11 +109,16 @@ export class ResponseReader {
     return end
   }
 
-  readonly #afterChunk: Step = (chunk, start) =>
-    this.#line(chunk, start, (line) => {
+  readonly #afterChunk: Step = (chunk, start) => {
+    if (this.#held === '' && chunk[start] === CARRIAGE_RETURN && chunk[start + 1] === LINE_FEED) {
+      this.#step = this.#size
+      return start + 2
+    }
+    return this.#line(chunk, start, (line) => {
       if (line !== '') throw new Error('a chunk is longer than its announced size')
       this.#step = this.#size
     })
+  }
 
   /** Trailers are skipped, because they belong to this connection. */
   readonly #trailer: Step = (chunk, start) =>
@@ -141,6 +156,28 @@ export class ResponseReader {
 }
 
 const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+/** Chunks of more than 256 MiB are rare. */
+const MOST_FAST_DIGITS = 7
+
+/** The value of each hexadecimal digit; 255 for every other byte. */
+const HEX_VALUES: Uint8Array = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase())
+  return digit < 0 ? 255 : digit
+})
+
+function endOfHexDigits(chunk: Buffer, start: number): number {
+  const last = Math.min(chunk.length, start + MOST_FAST_DIGITS)
+  let at = start
+  while (at < last && HEX_VALUES[chunk[at]!]! < 16) at++
+  return at
+}
+
+function hexNumber(chunk: Buffer, start: number, end: number): number {
+  let number = 0
+  for (let at = start; at < end; at++) number = number * 16 + HEX_VALUES[chunk[at]!]!
+  return number
+}
 
 /** Returns where the head ends, or undefined if its end has not arrived. The blank line may be split between chunks. */
 function endOfHead(held: string, chunk: Buffer, start: number): number | undefined {

@@ -184,8 +184,7 @@ function endingOnce({ chunk, end, cut }: BodySink): BodySink {
 
 function writeEvent({ frames, place, onEvent, onEndpoint }: EventStreamSinkOptions, found: SseEvent): void {
   const { data, ...sse } = found
-  const redacted = sse.id === undefined ? sse : { ...sse, id: frames.redactedId(sse.id) }
-  const where = `${place}${encodeSse(redacted)}`
+  const where = `${place}${encodeSse(sse.id === undefined ? sse : { ...sse, id: frames.redactedId(sse.id) })}`
   if (data !== undefined && frames.message(where, data)) return
   const text = data === undefined ? undefined : bodyText(data)
   if (text && (sse.event ?? 'message') === 'message') return frames.raw(where, data!)

@@ -11,6 +11,7 @@ import {
   encodeEventMembers,
   redactHeaderList,
   bodyBytes,
+  type FramePlace,
   framePlace,
   FrameWriter,
   writeHeldMessage,
@@ -44,6 +45,7 @@ export class ExchangeFrames {
   readonly #cutBytes: number
   readonly #requestHeads = new LastHead()
   readonly #responseHeads = new LastHead()
+  #lastPlace: FramePlace | undefined
   /** Whether a body has written a frame that is not flushed yet. */
   #isFlushDue = false
   #isWriteScheduled = false
@@ -114,10 +116,11 @@ export class ExchangeFrames {
   /** Writes a message frame. Returns false, and writes nothing, if the body is not a JSON object or array. */
   message(place: string, body: BoundedBytes): boolean {
     if (place.length > MAX_PLACE_LENGTH) return false
-    const [time, bytes] = [this.#log.now(), bodyBytes(body)]
+    const time = this.#log.now()
+    const bytes = bodyBytes(body)
     const mayContainSecrets = this.#log.redactor?.mayContainSecrets(lineBytes(bytes)) === true
     const write = (): boolean => {
-      const isWritten = this.#frames.message(time, framePlace(place), bytes, mayContainSecrets)
+      const isWritten = this.#frames.message(time, this.#placeOf(place), bytes, mayContainSecrets)
       if (isWritten) this.#log.countMessages(1)
       return isWritten
     }
@@ -141,6 +144,12 @@ export class ExchangeFrames {
     this.#isFlushDue = true
     if (this.#log.isPostponing || body.length > SLOW_BYTES) this.#log.postpone(write)
     else write()
+  }
+
+  /** The events of a stream have the same place. */
+  #placeOf(place: string): FramePlace {
+    if (this.#lastPlace?.text !== place) this.#lastPlace = framePlace(place)
+    return this.#lastPlace
   }
 
   /** Redacts the id of an event, which is part of the envelope of a message. */
