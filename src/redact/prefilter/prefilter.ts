@@ -9,6 +9,7 @@ export class SecretPrefilter {
   readonly #tables: PrefilterTables
   readonly #followers: Uint32Array
   readonly #firstEntries: Uint16Array
+  readonly #usedHashes: Uint32Array
   readonly #entries: readonly (PatternEntry | undefined)[]
   readonly #singleBytes: number[] = []
   #windows: WindowFilter | undefined
@@ -18,6 +19,7 @@ export class SecretPrefilter {
     this.#tables = from
     this.#followers = from.followers
     this.#firstEntries = from.firstEntries
+    this.#usedHashes = from.usedHashes
     this.#entries = from.entries
   }
 
@@ -109,29 +111,51 @@ export class SecretPrefilter {
     for (let at = 0; at < count; at += 2) {
       const next = words[at + 1]!
       const after = words[at + 2]!
-      const found =
-        (behind[word & 0xffff]! >> ((word >>> 16) & BYTE_KINDS)) |
-        (behind[word >>> 16]! >> (next & BYTE_KINDS)) |
-        (behind[next & 0xffff]! >> ((next >>> 16) & BYTE_KINDS)) |
-        (behind[next >>> 16]! >> (after & BYTE_KINDS))
+      const one = behind[word & 0xffff]! >> ((word >>> 16) & BYTE_KINDS)
+      const two = behind[word >>> 16]! >> (next & BYTE_KINDS)
+      const three = behind[next & 0xffff]! >> ((next >>> 16) & BYTE_KINDS)
+      const four = behind[next >>> 16]! >> (after & BYTE_KINDS)
       word = after
-      if ((found & 1) === 0) continue
+      if (((one | two | three | four) & 1) === 0) continue
       const place = within.first + at * WORD
-      if (this.#scanBytes(bytes, place, place + 2 * WORD, within, 2)) return true
+      if ((one & 1) === 1 && this.#matchesAround(bytes, place, within)) return true
+      if ((two & 1) === 1 && this.#matchesAround(bytes, place + 2, within)) return true
+      if ((three & 1) === 1 && this.#matchesAround(bytes, place + 4, within)) return true
+      if ((four & 1) === 1 && this.#matchesAround(bytes, place + 6, within)) return true
     }
     return false
   }
 
   /** Like `#scanWords`, byte by byte. */
-  #scanBytes(bytes: Uint8Array, from: number, to: number, within: ScanRange, step = 1): boolean {
+  #scanBytes(bytes: Uint8Array, from: number, to: number, within: ScanRange): boolean {
     const last = Math.min(to, within.end - LEAST_BYTES + 1)
-    for (let at = from; at < last; at += step) {
+    for (let at = from; at < last; at++) {
       const kinds = this.#followers[pairOf(bytes[at]!, bytes[at + 1]!)]!
       if (((kinds >> (bytes[at + 2]! & BYTE_KINDS)) & 1) === 0) continue
-      if (this.#matchesAt(bytes, at, within) || (at > within.start && this.#matchesAt(bytes, at - 1, within)))
-        return true
+      if (this.#matchesAround(bytes, at, within)) return true
     }
     return false
+  }
+
+  /** The rarest bytes of a pattern begin at this index, or at the one before. A small table tells most of the other places. */
+  #matchesAround(bytes: Uint8Array, at: number, within: ScanRange): boolean {
+    const zero = at > within.start ? bytes[at - 1]! | CASE_BIT : 0
+    const one = bytes[at]! | CASE_BIT
+    const two = bytes[at + 1]! | CASE_BIT
+    const three = bytes[at + 2]! | CASE_BIT
+    const here = (one * 9739 + two * 173 + three) & HASH_MASK
+    const before = (zero * 9739 + one * 173 + two) & HASH_MASK
+    const hereLonger = (here * 31 + (bytes[at + 3]! | CASE_BIT)) & HASH_MASK
+    const beforeLonger = (before * 31 + three) & HASH_MASK
+    const bits = this.#usedHashes
+    const found =
+      (bits[here >>> 5]! >>> (here & 31)) |
+      (bits[before >>> 5]! >>> (before & 31)) |
+      (bits[hereLonger >>> 5]! >>> (hereLonger & 31)) |
+      (bits[beforeLonger >>> 5]! >>> (beforeLonger & 31))
+    if ((found & 1) === 0) return false
+    if (this.#matchesAt(bytes, at, within)) return true
+    return at > within.start && this.#matchesAt(bytes, at - 1, within)
   }
 
   /** Returns true if the rarest bytes of a pattern are at this index, and the rest of the pattern around them. */
@@ -238,6 +262,8 @@ export class PrefilterTables {
   readonly followers: Uint32Array = new Uint32Array(1 << 16)
   /** For each hash of the rarest bytes of a pattern: the first entry with that hash, counted from 1. */
   readonly firstEntries: Uint16Array = new Uint16Array(1 << HASH_BITS)
+  /** For each hash, one bit: whether it has an entry. This table fits into the fastest memory of a processor. */
+  readonly usedHashes: Uint32Array = new Uint32Array((1 << HASH_BITS) / 32)
   /** Entries of an image are created on first use: a recorder that meets no secret needs few of them. */
   readonly entries: (PatternEntry | undefined)[] = []
   readonly #kinds: readonly PatternKind[]
@@ -250,7 +276,7 @@ export class PrefilterTables {
     this.#kinds = kinds
     if (image === undefined) return
     fillFollowers(this.followers, atob(image.followers))
-    fillSparse(this.firstEntries, atob(image.firstEntries))
+    fillFirstEntries(this.firstEntries, this.usedHashes, atob(image.firstEntries))
     this.entries.length = packedCount(image.entries) / NUMBERS_PER_ENTRY
   }
 
@@ -280,6 +306,7 @@ export class PrefilterTables {
     // One entry for the rarest bytes alone stands for all further patterns that have them.
     else this.entries.push({ bytes: window, offset: 0, kind: { isAnyCase: true }, next, rule })
     this.firstEntries[hash] = this.entries.length
+    this.usedHashes[hash >>> 5]! |= 1 << (hash & 31)
     return true
   }
 
@@ -351,8 +378,12 @@ function numberAt(bytes: string, index: number): number {
   return bytes.charCodeAt(2 * index) | (bytes.charCodeAt(2 * index + 1) << 8)
 }
 
-function fillSparse(table: Uint16Array, pairs: string): void {
-  for (let at = 0; at < pairs.length / 2; at += 2) table[numberAt(pairs, at)] = numberAt(pairs, at + 1)
+function fillFirstEntries(table: Uint16Array, used: Uint32Array, pairs: string): void {
+  for (let at = 0; at < pairs.length / 2; at += 2) {
+    const hash = numberAt(pairs, at)
+    table[hash] = numberAt(pairs, at + 1)
+    used[hash >>> 5]! |= 1 << (hash & 31)
+  }
 }
 
 /** Fills a table of larger numbers, of which each is stored in two parts. */
