@@ -35,9 +35,21 @@ export function alignLists(lists: ListsToAlign): ListAlignment {
   else if (isFree) pairByKey(lists, pairing, canonicalJson)
   else pairInOrder(lists, pairing)
   pairBySimilarity(lists, pairing)
-  const { isReordered } = pairing.alignment()
+  const isReordered = areReordered(lists, pairing.alignment().pairs)
   if (isFree) pairReplacedValues(lists, pairing)
   return { ...pairing.alignment(), isReordered }
+}
+
+/** Numbers that were paired although they differ say nothing about the order: any number is like any other. */
+function areReordered({ expected, actual }: ListsToAlign, pairs: ListAlignment['pairs']): boolean {
+  let last = -1
+  for (const [one, other] of pairs) {
+    const item = expected[one]
+    if (typeof item !== 'object' && typeof item !== 'string' && item !== actual[other]) continue
+    if (other < last) return true
+    last = other
+  }
+  return false
 }
 
 class ItemPairing {
@@ -68,13 +80,12 @@ class ItemPairing {
     }
   }
 
-  alignment(): ListAlignment {
+  alignment(): Omit<ListAlignment, 'isReordered'> {
     const unpaired = this.unpaired()
     const pairs = this.#actualOf.flatMap((actual, expected): [number, number][] =>
       actual === undefined ? [] : [[expected, actual]],
     )
-    const isReordered = pairs.some(([, actual], at) => actual < (pairs[at - 1]?.[1] ?? -1))
-    return { pairs, isReordered, removed: unpaired.expected, added: unpaired.actual }
+    return { pairs, removed: unpaired.expected, added: unpaired.actual }
   }
 }
 
@@ -215,6 +226,7 @@ function similarityOf(expected: unknown, actual: unknown): number {
   if (expected === actual) return 1
   if (jsonTypeOf(expected) !== jsonTypeOf(actual)) return 0
   if (isObject(expected) && isObject(actual)) return sharedMembers(expected, actual)
+  if (Array.isArray(expected) && Array.isArray(actual)) return sharedItems(expected, actual)
   if (typeof expected === 'string' && typeof actual === 'string') return textSimilarity(expected, actual)
   return 0.4
 }
@@ -227,6 +239,12 @@ function sharedMembers(expected: JsonObject, actual: JsonObject): number {
     shared += memberSimilarity(expected[name], actual[name])
   }
   return names.size === 0 ? 1 : shared / names.size
+}
+
+function sharedItems(expected: readonly unknown[], actual: readonly unknown[]): number {
+  const [shorter, longer] = expected.length < actual.length ? [expected, actual] : [actual, expected]
+  const shared = shorter.reduce<number>((sum, item, at) => sum + memberSimilarity(item, longer[at]), 0)
+  return longer.length === 0 ? 1 : Math.max(0.4, shared / longer.length)
 }
 
 function memberSimilarity(expected: unknown, actual: unknown): number {

@@ -1,6 +1,7 @@
 // The catalogue: every scene is a short session with one kind of answer, and the changes that are seeded into it.
 import { conversationScenes } from './conversations.mjs'
 import { errorScenes } from './errors.mjs'
+import { formScenes } from './forms.mjs'
 import { idScenes } from './ids.mjs'
 import { listingScenes } from './listings.mjs'
 import { structuredScenes } from './structured.mjs'
@@ -16,6 +17,7 @@ export const SCENES = [
   ...listingScenes,
   ...conversationScenes,
   ...unusualScenes,
+  ...formScenes,
 ]
 
 export function sceneOf(name) {

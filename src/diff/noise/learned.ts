@@ -102,6 +102,11 @@ export class LearnedNoise {
     return this.#compile().noise.isDoubtful(difference)
   }
 
+  /** Returns true if items that seem to come in another order have the same order when noisy values are left out. */
+  hasSameOrder(difference: Difference): boolean {
+    return this.#compile().noise.placeOfSameOrder(difference) !== undefined
+  }
+
   #addSample(text: string): void {
     if (!this.#samples.has(text)) this.#samples.set(text, parseExactJson(text) ?? text)
   }
@@ -154,7 +159,7 @@ export class LearnedNoise {
       const places = [...single, ...patterns.values()].map(
         (place) => new CompiledPlace(place, this.#samples, this.#recorded),
       )
-      this.#compiled = { places, noise: new NoisePlaces(places) }
+      this.#compiled = { places, noise: new NoisePlaces(places, { hasLiveSamples: true }) }
     }
     return this.#compiled
   }
@@ -187,6 +192,8 @@ const FEWEST_TIMES = 3
 
 /** On average, an item that varies must have been seen more than once. */
 const FEWEST_RECURRING = 1.5
+/** The order of a list is known only if two of its items are the same in at least this share of the samples. */
+const FEWEST_IN_COMMON = 0.2
 /** A rarer presence or absence is not chance. */
 const LEAST_CHANCE = 0.0001
 
@@ -312,7 +319,12 @@ class CompiledPlace implements LearnedPlace {
   }
 
   hasNewItems(): boolean {
-    return this.#place.items.length > 0 && this.#rateOfItems() * this.#seenItems().lists < FEWEST_RECURRING
+    if (this.#place.items.length === 0) return false
+    if (this.#rateOfItems() * this.#seenItems().lists < FEWEST_RECURRING) return true
+    const [first, ...others] = this.#lists().map((items) => new Set(items.map(canonicalJson)))
+    const isAlike = (other: ReadonlySet<string>): boolean =>
+      [...other].filter((item) => first?.has(item)).length > 1
+    return others.filter(isAlike).length < others.length * FEWEST_IN_COMMON
   }
 
   /** The share of samples that have an item that comes and goes, on average; 0 if there are no such items. */
@@ -327,9 +339,7 @@ class CompiledPlace implements LearnedPlace {
     readonly seenIn: ReadonlyMap<string, { readonly item: unknown; readonly times: number }>
     readonly lists: number
   } {
-    const lists = [...this.#samples.values()].map((sample) =>
-      valuesAt(sample, this.path.slice(0, -1)).flatMap(itemsIn),
-    )
+    const lists = this.#lists()
     const seenIn = new Map<string, { readonly item: unknown; times: number }>()
     for (const items of lists)
       for (const [key, item] of new Map(items.map((one) => [canonicalJson(one), one]))) {
@@ -338,6 +348,12 @@ class CompiledPlace implements LearnedPlace {
         else known.times++
       }
     return { seenIn, lists: lists.length }
+  }
+
+  /** The items of the list in each sample. */
+  #lists(): readonly (readonly unknown[])[] {
+    const list = this.path.slice(0, -1)
+    return [...this.#samples.values()].map((sample) => valuesAt(sample, list).flatMap(itemsIn))
   }
 
   /** The classes of items that come and go. If each item of the list was seen several times, no others are expected. */

@@ -29,9 +29,12 @@ export type Presence = 'likely' | 'doubtful' | 'unlikely'
 export class NoisePlaces {
   readonly #places: readonly NoisePlace[]
   readonly #byPath = new Map<string, NoisePlace[]>()
+  readonly #hasLiveSamples: boolean
 
-  constructor(places: readonly NoisePlace[]) {
+  /** `hasLiveSamples`: the places were learned from the live session. */
+  constructor(places: readonly NoisePlace[], { hasLiveSamples = false } = {}) {
     this.#places = places
+    this.#hasLiveSamples = hasLiveSamples
     for (const place of places) {
       const key = formatPath(place.path)
       this.#byPath.set(key, [...(this.#byPath.get(key) ?? []), place])
@@ -52,7 +55,7 @@ export class NoisePlaces {
       return difference.format?.isDistinctive === true ? undefined : this.#placeWith(path, ['format'])
     const { timed } = difference
     const fitsSide = (value: ValueClass, side: 'expected' | 'actual'): boolean => {
-      const context = { isRecorded: side === 'expected', clock }
+      const context = { isRecorded: side === 'expected', clock, hasLiveSamples: this.#hasLiveSamples }
       if (!(side in difference) || value.accepts(difference[side], context)) return true
       return timed !== undefined && value.accepts(timed[side], context)
     }
@@ -127,13 +130,17 @@ export class NoisePlaces {
   }
 
   /** Explained if samples disagree about the order, or if the items have the same order when noisy values are left out. */
-  #placeOfOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
+  #placeOfOrder(difference: Difference): NoisePlace | undefined {
+    return this.#placeWith(difference.path, ['order']) ?? this.placeOfSameOrder(difference)
+  }
+
+  /** Returns a place whose noise makes items seem to come in another order. */
+  placeOfSameOrder({ path, expected, actual }: Difference): NoisePlace | undefined {
     const itemPath = patternText(itemsOf(path))
     const ofItems = this.#places.find(
       (place) => patternText(place.path) === itemPath && place.hasNewItems?.(),
     )
-    const own = this.#placeWith(path, ['order']) ?? ofItems
-    if (own !== undefined) return own
+    if (ofItems !== undefined) return ofItems
     const inside = this.#places.filter(
       (place) =>
         place.path.length > path.length &&

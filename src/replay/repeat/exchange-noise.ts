@@ -1,6 +1,8 @@
 import { MessageCounterparts } from '../../bindings/find/confirm.ts'
+import type { Difference } from '../../diff/difference.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
 import { LearnedNoise } from '../../diff/noise/learned.ts'
+import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import { parseJson } from '../../json/parse.ts'
 import { formatPath } from '../../json/path.ts'
 import { calledTool, type Id } from '../../protocol/message.ts'
@@ -111,19 +113,17 @@ export class ExchangeNoise {
     this.#ofRecordings.push({ noise, series: new NotificationNoise([one, other]), key })
   }
 
-  /** Returns true if a finding is explained by the noise of its exchange. */
-  explains(step: ExchangeRequest, finding: StepFinding): boolean {
+  /** Returns true if a finding is explained by the noise of its exchange. With a clock, times must also fit to it. */
+  explains(step: ExchangeRequest, finding: StepFinding, clock?: SessionTimes): boolean {
     const { difference, isNeverNoise } = finding
     if (isNeverNoise) return false
     if (this.#series.get(requestKey(step))?.explains(finding)) return true
     if (finding.layer === 'notifications' && this.#differsInRecordings(step, finding)) return true
     const all = finding.layer === 'notifications' ? this.#ofNotifications : this.#noises
     const learned = all.get(requestKey(step))?.noise
-    return (
-      difference !== undefined &&
-      learned !== undefined &&
-      separateNoise([difference], { learned }).kept.length === 0
-    )
+    if (difference === undefined || learned === undefined) return false
+    const timed = { explains: (one: Difference) => learned.explains(one, clock && { clock }) }
+    return separateNoise([difference], { learned: timed }).kept.length === 0
   }
 
   /** Returns true if the place of a finding is noisy, or is an item of a list with noisy items, but the value does not fit its class. More runs may widen the class. */
@@ -138,6 +138,12 @@ export class ExchangeNoise {
   isDoubtful(step: ExchangeRequest, { layer, difference }: StepFinding): boolean {
     if (layer === 'notifications' || difference === undefined) return false
     return this.#noises.get(requestKey(step))?.noise.isDoubtful(difference) === true
+  }
+
+  /** Returns true if a finding is about the order of items that have the same order when noisy values are left out. */
+  hasSameOrder(step: ExchangeRequest, { layer, difference }: StepFinding): boolean {
+    if (layer === 'notifications' || difference?.kind !== 'order') return false
+    return this.#noises.get(requestKey(step))?.noise.hasSameOrder(difference) === true
   }
 
   /** What was learned about the response of each exchange. */

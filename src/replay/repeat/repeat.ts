@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
+import type { SessionTimes, TimeSpan } from '../../diff/noise/noise-kind.ts'
 import type { Tape } from '../../store/file/read.ts'
+import { turnStoreOf } from '../../tape/turns.ts'
 import { explainExchange } from '../noise/explain.ts'
 import { ProfileNoise, type NoiseProfile } from '../noise/noise-profile.ts'
 import { ExchangeNoise } from './exchange-noise.ts'
@@ -220,11 +221,11 @@ function judgeRuns(
   noise.learnFromRuns(restored)
   if (baseline !== undefined)
     for (const each of [noise, noiseOfBaseline]) each.learnFromBaseline(tape, baseline)
-  const recorded = Date.parse(tape.header.started)
+  const recorded = recordingTime(tape)
   const clocks = reports.map((report): SessionTimes => {
     const from = startOf(report) ?? Date.now()
     return {
-      recorded: { from: recorded, to: recorded },
+      recorded,
       live: () => ({ from, to: from + report.summary.duration }),
     }
   })
@@ -241,6 +242,14 @@ function judgeRuns(
     judged: steps,
   })
   return { ...judged, report: { ...judged.report, ...(explained && { explained }) } }
+}
+
+/** From the start of the recording to its last message. */
+function recordingTime({ header, turns }: ReplayedTape): TimeSpan {
+  const from = Date.parse(header.started)
+  const store = turnStoreOf(turns)
+  const { trigger, response } = store.at(store.size - 1) ?? {}
+  return { from, to: from + (response?.t ?? trigger?.t ?? 0) }
 }
 
 /** Ends early if the runs are stopped. */

@@ -79,7 +79,7 @@ export function repeatedReport(
   let [hasOthers, hasNotificationsOnly] = [false, true]
   const lists = restored.map(({ steps }) => steps)
   const steps = StepList.combine(lists, (sameStep) => {
-    const alternating = sometimesChanged(sameStep)
+    const alternating = sometimesChanged(sameStep, (finding) => noise.hasSameOrder(sameStep[0], finding))
     const varying = profile === undefined ? NO_PATHS : varyingPaths(sameStep)
     const settled = sameStep.map((step, run) =>
       withoutNoise(step, {
@@ -202,7 +202,7 @@ function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
     if (profile !== undefined && isDecidedBy(profile, step, finding))
       return [judgedByProfile(step, finding, context)]
     if (!alternating.has(finding)) {
-      if (!noise.explains(step, finding)) return [finding]
+      if (!noise.explains(step, finding, context.clock)) return [finding]
       if (noise.isDoubtful(step, finding)) context.onDoubt()
       return []
     }

@@ -9,9 +9,13 @@ import { isOfOtherKind } from './exchange-noise.ts'
 
 /**
  * Returns the findings about one message that are not noise, although the runs differ there: the value is as recorded in some
- * runs, and has changed in the others. A place that looks random has three or more different values.
+ * runs, and has changed in the others. A place that looks random has three or more different values. `isByChance` tells if items come in another
+ * order only because noise makes others alike.
  */
-export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepFinding> {
+export function sometimesChanged(
+  runs: readonly ReplayStep[],
+  isByChance: (finding: StepFinding) => boolean,
+): ReadonlySet<StepFinding> {
   const comparable = runs.filter(
     (step) => (step.answer !== undefined || step.notifications !== undefined) && !isOfOtherKind(step),
   )
@@ -23,7 +27,7 @@ export function sometimesChanged(runs: readonly ReplayStep[]): ReadonlySet<StepF
   )
   const samples = comparable.map(({ findings }) =>
     findings
-      .filter((one) => !random.has(messageKey(one)))
+      .filter((one) => !random.has(messageKey(one)) && !isByChance(one))
       .flatMap((one) => (hasOtherCount && isProgress(one) ? [progressPlace(one)] : placesOf(one, whole))),
   )
   const alternating = alternatingPlaces(samples)
@@ -211,35 +215,64 @@ function textsWithoutTemplate(runs: readonly ReplayStep[]): ReadonlySet<string> 
 }
 
 interface ChangedWord {
-  /** Its position among the words of the recorded text. */
+  /** Its position among the words of the recorded text. A negative one is that of the spaces before a word that has not changed. */
   readonly at: number
   readonly value: string
   readonly isDuration: boolean
 }
 
 /**
- * Finds the parts of two texts that differ between the words that both have. Returns `undefined` if the texts do not seem to follow the
- * same template.
+ * Finds the parts of two texts that differ between the words that both have. Spaces beside a changed word are part of it, because columns
+ * are padded. Returns `undefined` if the texts do not seem to follow the same template.
  */
 function changedWords({ expected, actual }: Difference): readonly ChangedWord[] | undefined {
   if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
-  const [ours, theirs] = [proseTokens(expected), proseTokens(actual)]
+  const [ours, theirs] = [spacedWords(expected), spacedWords(actual)]
   if (ours.length < 2 || Math.max(ours.length, theirs.length) > MOST_WORDS) return undefined
+  const [words, live] = [ours, theirs].map((spaced) => spaced.map(({ word }) => word))
+  if (words === undefined || live === undefined) return undefined
+  const common = longestCommonSubsequence(words, live)
   // The same words in another order move together.
-  if (ours.toSorted().join('\0') === theirs.toSorted().join('\0')) return undefined
-  const common = longestCommonSubsequence(ours, theirs)
+  if (common.length < words.length && words.toSorted().join('\0') === live.toSorted().join('\0'))
+    return undefined
   if (common.length * 2 < ours.length) return undefined
   const changed: ChangedWord[] = []
   let [at, from] = [0, 0]
   for (const pair of [...common, { expected: ours.length, actual: theirs.length }]) {
-    const [old, value] = [ours.slice(at, pair.expected).join(''), theirs.slice(from, pair.actual).join('')]
+    const [old, value] = [textOf(ours.slice(at, pair.expected)), textOf(theirs.slice(from, pair.actual))]
+    const [space, liveSpace] = [ours[pair.expected]?.space, theirs[pair.actual]?.space]
     if (old !== value) {
-      const unit = ours.slice(pair.expected, pair.expected + 2).find((next) => next.trim() !== '') ?? ''
+      const unit = words[pair.expected] ?? ''
       changed.push({ at, value, isDuration: /^\d/.test(old) && isDurationWord(unit.toLowerCase()) })
-    }
+    } else if (space !== liveSpace)
+      changed.push({ at: -1 - pair.expected, value: liveSpace ?? '', isDuration: false })
     ;[at, from] = [pair.expected + 1, pair.actual + 1]
   }
   return changed
+}
+
+interface SpacedWord {
+  readonly word: string
+  /** The spaces before it. */
+  readonly space: string
+}
+
+/** The words of a text. Spaces at its end are before an empty word. */
+function spacedWords(text: string): readonly SpacedWord[] {
+  const words: SpacedWord[] = []
+  let space = ''
+  for (const token of proseTokens(text)) {
+    if (/^[^\S\n]/.test(token)) space = token
+    else {
+      words.push({ word: token, space })
+      space = ''
+    }
+  }
+  return space === '' ? words : [...words, { word: '', space }]
+}
+
+function textOf(words: readonly SpacedWord[]): string {
+  return words.map(({ word, space }, at) => (at === 0 ? word : space + word)).join('')
 }
 
 const MOST_WORDS = 5000

@@ -6,32 +6,46 @@ export const identifier: ClassKind = {
   infer: (values) => {
     if (!areStrings(values) || !values.every((value) => ID.test(value))) return undefined
     // Words at random, such as names of regions, may begin alike by chance.
-    const prefix = values.every((value) => WORDS.test(value)) ? '' : commonPrefix(values)
-    const rests = values.map((value) => value.slice(prefix.length))
+    const areWords = values.every((value) => WORDS.test(value))
+    const prefix = areWords ? '' : commonPrefix(values)
+    const unprefixed = values.map((value) => value.slice(prefix.length))
+    const suffix = areWords ? '' : commonSuffix(unprefixed)
+    const rests = unprefixed.map((value) => value.slice(0, value.length - suffix.length))
     const alphabet = alphabetOf(rests)
     if (alphabet === undefined) return undefined
     const lengths = rests.map(({ length }) => length)
-    return idClass({ prefix, alphabet, least: Math.min(...lengths), most: Math.max(...lengths) })
+    const [least, most] = [Math.min(...lengths), Math.max(...lengths)]
+    const isMixed = least >= FEWEST_OF_MIXED_CASE && rests.every((rest) => hasBothCases(rest))
+    return idClass({ prefix, suffix, alphabet, least, most, isMixed })
   },
   read: (written) => {
     const name = written.text('alphabet')
     const alphabet = ALPHABETS.find((one) => one.name === name)
     if (alphabet === undefined)
       throw written.invalid('alphabet', `is not one of ${ALPHABETS.map((one) => one.name).join('; ')}`)
-    const prefix = written.has('prefix') ? written.text('prefix') : ''
-    return idClass({ prefix, alphabet, least: written.number('shortest'), most: written.number('longest') })
+    return idClass({
+      prefix: written.has('prefix') ? written.text('prefix') : '',
+      suffix: written.has('suffix') ? written.text('suffix') : '',
+      alphabet,
+      least: written.number('shortest'),
+      most: written.number('longest'),
+      isMixed: written.flag('both cases'),
+    })
   },
 }
 
 interface IdShape {
   readonly prefix: string
+  readonly suffix: string
   readonly alphabet: Alphabet
-  /** The fewest and the most characters after the prefix in the samples. */
+  /** The fewest and the most characters between prefix and suffix in the samples. */
   readonly least: number
   readonly most: number
+  /** Long ids that all have upper and lower case letters. */
+  readonly isMixed: boolean
 }
 
-function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
+function idClass({ prefix, suffix, alphabet, least, most, isMixed }: IdShape): ValueClass {
   const isFixedLength = least === most && most >= FEWEST_OF_FIXED_LENGTH
   // Encoded values, such as base64 of JSON, often have about the same length.
   const slack = ALPHABETS.indexOf(alphabet) < MIXED_CASE ? 0 : Math.ceil(most / 4)
@@ -39,17 +53,20 @@ function idClass({ prefix, alphabet, least, most }: IdShape): ValueClass {
     ? [least - slack, most + slack]
     : [Math.min(1, least), most * 2 + 2]
   return {
-    text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}`,
+    text: `id ${prefix === '' ? '' : `${JSON.stringify(prefix)} and `}${least === most ? least : `${least} to ${most}`} of ${alphabet.name}${suffix === '' ? '' : ` and ${JSON.stringify(suffix)}`}`,
     written: {
       is: 'id',
       ...(prefix !== '' && { prefix }),
+      ...(suffix !== '' && { suffix }),
+      ...(isMixed && { 'both cases': true }),
       alphabet: alphabet.name,
       shortest: least,
       longest: most,
     },
     accepts: (value) => {
-      if (typeof value !== 'string' || !value.startsWith(prefix)) return false
-      const rest = value.slice(prefix.length)
+      if (typeof value !== 'string' || !value.startsWith(prefix) || !value.endsWith(suffix)) return false
+      const rest = value.slice(prefix.length, value.length - suffix.length)
+      if (isMixed && !hasBothCases(rest)) return false
       return rest.length >= shortest && rest.length <= longest && alphabet.pattern.test(rest)
     },
   }
@@ -59,12 +76,24 @@ const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u
 
 const WORDS = /^[\p{L}_.:/-]*$/u
 
+/** Shorter ids may have letters of one case by chance. */
+const FEWEST_OF_MIXED_CASE = 24
+
+function hasBothCases(text: string): boolean {
+  return /[a-z]/.test(text) && /[A-Z]/.test(text)
+}
+
 /** Short words often have the same length by chance. */
 const FEWEST_OF_FIXED_LENGTH = 6
 
-/** Ends at a separator, because random characters may begin alike, and before a digit, because a part with digits may be random too. */
+/**
+ * Ends at a separator, because random characters may begin alike, and before a digit, because a part with digits may be random too. The address of
+ * a port is fixed.
+ */
 function commonPrefix(values: readonly string[]): string {
   const [first = '', ...others] = values
+  const address = /^(?:\d{1,3}\.){3}\d{1,3}:/.exec(first)?.[0]
+  if (address !== undefined && others.every((other) => other.startsWith(address))) return address
   let end = 0
   while (
     end < first.length &&
@@ -77,6 +106,20 @@ function commonPrefix(values: readonly string[]): string {
   )
   return end === 0 || cut >= end ? '' : first.slice(0, cut + 1)
 }
+
+/** Begins at a separator. A part with many digits may be a date or a count, which changes slowly. */
+function commonSuffix(values: readonly string[]): string {
+  const [first = '', ...others] = values
+  let length = 0
+  while (length < first.length && others.every((other) => other.at(-1 - length) === first.at(-1 - length)))
+    length++
+  const shortest = Math.min(...values.map((value) => value.length))
+  const common = first.slice(first.length - Math.min(length, shortest))
+  const suffix = /[-.:/].*[\p{L}\p{N}]{2,}$/u.exec(common)?.[0] ?? ''
+  return (suffix.match(/\d/g)?.length ?? 0) > MOST_FIXED_DIGITS ? '' : suffix
+}
+
+const MOST_FIXED_DIGITS = 2
 
 interface Alphabet {
   readonly name: string

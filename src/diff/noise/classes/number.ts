@@ -110,8 +110,11 @@ function isInteger(one: ReadNumber | undefined): one is ReadNumber {
 function wideRange(numbers: readonly number[]): { readonly from: number; readonly to: number } {
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
   const reach = 20 * (most - least) + 100
-  if (least >= 0)
-    return { from: Math.min(least, Math.max(0, least / 20 - 1)), to: Math.max(most * 20, most + reach) }
+  if (least >= 0) {
+    // Of numbers that differ much, smaller ones are as likely as larger ones. Another unit is still a change.
+    const part = most > 2 * least ? 100 : 20
+    return { from: Math.min(least, Math.max(0, least / part - 1)), to: Math.max(most * 20, most + reach) }
+  }
   const largest = 20 * Math.max(Math.abs(least), Math.abs(most)) + reach
   return { from: -largest, to: most <= 0 ? 0 : largest }
 }

@@ -31,7 +31,8 @@ function timeClass(form: string, samples: TimeSpan | undefined): ValueClass {
     accepts: (value, context) => {
       const read = readTime(value)
       if (read === undefined || read.form !== form) return false
-      return context.isRecorded || Number.isNaN(read.at) || isNear(read.at, samples, context)
+      if (Number.isNaN(read.at)) return true
+      return context.isRecorded ? fitsRecording(read.at, samples, context) : isNear(read.at, samples, context)
     },
   }
 }
@@ -69,6 +70,23 @@ function readEpoch(value: number): ReadTime | undefined {
   if (!Number.isInteger(value)) return undefined
   if (value >= 1e9 && value < 4e9) return { form: 'seconds since 1970', at: value * 1000 }
   return value >= 1e12 && value < 4e12 ? { form: 'milliseconds since 1970', at: value } : undefined
+}
+
+/** If the samples have a distance to the live clock, the recorded time has about the same distance to the clock of the recording. */
+function fitsRecording(
+  at: number,
+  samples: TimeSpan | undefined,
+  { clock, hasLiveSamples }: ClassContext,
+): boolean {
+  if (samples === undefined || clock === undefined || hasLiveSamples !== true) return true
+  if (at >= samples.from && at <= samples.to) return true
+  const { recorded } = clock
+  const live = clock.live()
+  const slack = 10 * MINUTE + 10 * (samples.to - samples.from)
+  return (
+    at >= recorded.from + (samples.from - live.to) - slack &&
+    at <= recorded.to + (samples.to - live.from) + slack
+  )
 }
 
 const MINUTE = 60_000

@@ -21,7 +21,9 @@ function uuidClass(versions: ReadonlySet<string>): ValueClass {
 const UUID =
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
-/** The version. The nil UUID is a kind of its own, because it stands for a missing value. */
+/** The version, and the case if it is upper. The nil UUID is a kind of its own, because it stands for a missing value. */
 function kindOf(text: string): string {
-  return /^[0-]*$/.test(text) ? 'nil' : (text[14] ?? '')
+  if (/^[0-]*$/.test(text)) return 'nil'
+  const version = text[14] ?? ''
+  return /[A-F]/.test(text) ? `${version} in upper case` : version
 }

@@ -21,6 +21,8 @@ export interface ClassContext {
   /** True for the recorded value, false for the live one. */
   readonly isRecorded: boolean
   readonly clock?: SessionTimes | undefined
+  /** True if the samples of the class are of the live session. */
+  readonly hasLiveSamples?: boolean
 }
 
 /** A kind of value class. */
