@@ -91,13 +91,17 @@ const FORMS = {
 
 /** The name of a member, its form, and the forms that it must not change to. */
 const MEMBERS = [
-  ['request', 'uuid', ['uuid-upper', 'uuid-plain', 'uuid-7', 'uuid-fixed', 'uuid-nil', 'null', 'absent']],
-  ['digest', 'hex32', ['hex16', 'hex-upper', 'base64', 'empty']],
-  ['ticket', 'req-id', ['res-id', 'req-dash-id', 'uuid']],
-  [
-    'at',
-    'iso',
-    [
+  {
+    name: 'request',
+    form: 'uuid',
+    others: ['uuid-upper', 'uuid-plain', 'uuid-7', 'uuid-fixed', 'uuid-nil', 'null', 'absent'],
+  },
+  { name: 'digest', form: 'hex32', others: ['hex16', 'hex-upper', 'base64', 'empty'] },
+  { name: 'ticket', form: 'req-id', others: ['res-id', 'req-dash-id', 'uuid'] },
+  {
+    name: 'at',
+    form: 'iso',
+    others: [
       'iso-tomorrow',
       'iso-two-hours-later',
       'iso-offset',
@@ -108,23 +112,35 @@ const MEMBERS = [
       'epoch-ms',
       'null',
     ],
-  ],
-  ['epoch', 'epoch', ['epoch-ms', 'epoch-text', 'iso']],
-  ['day', 'iso-date', ['us-date', 'date-yesterday', 'iso']],
-  ['elapsed', 'milliseconds', ['seconds', 'microseconds', 'negative-milliseconds', 'milliseconds-text']],
-  ['took', 'milliseconds-unit', ['seconds-unit', 'milliseconds', 'milliseconds-text']],
-  ['memory', 'megabytes', ['mebibytes', 'percent']],
-  ['load', 'percent', ['ratio', 'milliseconds']],
-  ['colours', 'colours', ['colours-one-other', 'colours-one-less', 'colours-one-twice', 'colours-upper']],
-  ['parts', 'three-ids', ['two-ids', 'four-ids', 'three-equal-ids', 'three-numbers']],
-  ['sessions', 'by-id', ['by-id-other', 'by-id-more', 'by-name', 'by-hex']],
-  ['link', 'url', ['url-host', 'url-path', 'url-query', 'url-name', 'url-scheme', 'url-unsigned']],
-  ['file', 'path', ['path-folder', 'path-extension', 'path-deeper']],
-  ['trace', 'traceparent', ['traceparent-flags', 'uuid']],
-  ['mail', 'mail', ['mail-host', 'host']],
-  ['host', 'host', ['host-region']],
-  ['address', 'address', ['address-open']],
-  ['etag', 'etag', ['etag-strong']],
+  },
+  { name: 'epoch', form: 'epoch', others: ['epoch-ms', 'epoch-text', 'iso'] },
+  { name: 'day', form: 'iso-date', others: ['us-date', 'date-yesterday', 'iso'] },
+  {
+    name: 'elapsed',
+    form: 'milliseconds',
+    others: ['seconds', 'microseconds', 'negative-milliseconds', 'milliseconds-text'],
+  },
+  { name: 'took', form: 'milliseconds-unit', others: ['seconds-unit', 'milliseconds', 'milliseconds-text'] },
+  { name: 'memory', form: 'megabytes', others: ['mebibytes', 'percent'] },
+  { name: 'load', form: 'percent', others: ['ratio', 'milliseconds'] },
+  {
+    name: 'colours',
+    form: 'colours',
+    others: ['colours-one-other', 'colours-one-less', 'colours-one-twice', 'colours-upper'],
+  },
+  { name: 'parts', form: 'three-ids', others: ['two-ids', 'four-ids', 'three-equal-ids', 'three-numbers'] },
+  { name: 'sessions', form: 'by-id', others: ['by-id-other', 'by-id-more', 'by-name', 'by-hex'] },
+  {
+    name: 'link',
+    form: 'url',
+    others: ['url-host', 'url-path', 'url-query', 'url-name', 'url-scheme', 'url-unsigned'],
+  },
+  { name: 'file', form: 'path', others: ['path-folder', 'path-extension', 'path-deeper'] },
+  { name: 'trace', form: 'traceparent', others: ['traceparent-flags', 'uuid'] },
+  { name: 'mail', form: 'mail', others: ['mail-host', 'host'] },
+  { name: 'host', form: 'host', others: ['host-region'] },
+  { name: 'address', form: 'address', others: ['address-open'] },
+  { name: 'etag', form: 'etag', others: ['etag-strong'] },
 ]
 
 /** Random values, or with `isNoisy` false values that are the same in every process. */
@@ -158,7 +174,7 @@ function valueOf(form, context) {
   )
 }
 
-export const formScenes = MEMBERS.map(([name, form, others]) => ({
+export const formScenes = MEMBERS.map(({ name, form, others }) => ({
   name: `form-${name}`,
   shape: 'form of volatile values',
   document: { [name]: form, steady: 7, tags: ['a', 'b'] },
