@@ -32,7 +32,10 @@ export class NoisePlaces {
   readonly #hasLiveSamples: boolean
 
   /** `hasLiveSamples`: the places were learned from the live session. */
-  constructor(places: readonly NoisePlace[], { hasLiveSamples = false } = {}) {
+  constructor(
+    places: readonly NoisePlace[],
+    { hasLiveSamples = false }: { readonly hasLiveSamples?: boolean } = {},
+  ) {
     this.#places = places
     this.#hasLiveSamples = hasLiveSamples
     for (const place of places) {
