@@ -45,7 +45,7 @@ export async function runHeldCalls(scratch) {
     )
     return met.every(Boolean)
   } finally {
-    server.kill()
+    await end(server)
   }
 }
 
@@ -69,7 +69,7 @@ async function judge({ client, transport, wantsProgress, tape, port }) {
   const { text, error, progress } = JSON.parse(await answer)
   clearTimeout(timer)
   const seconds = Math.round((performance.now() - began) / 1000)
-  for (const child of [user, run, proxy]) child?.kill()
+  await Promise.all([user, run, proxy].map(end))
   const isGood = wantsProgress
     ? text?.includes('still there') && progress > 10 && seconds >= 90
     : /timed? ?out|waiting/i.test(error ?? '')
@@ -78,6 +78,12 @@ async function judge({ client, transport, wantsProgress, tape, port }) {
     : `without progress: ${error ?? text}`
   console.log(`${isGood ? 'good  ' : 'FAILED'}  ${client}, ${transport}, ${how}, after ${seconds} s`)
   return isGood
+}
+
+async function end(child) {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+  child.kill()
+  await once(child, 'exit')
 }
 
 function start([file, ...args]) {

@@ -27,23 +27,28 @@ export function mirroredHeaders(
 }
 
 /**
- * The headers that repeat parts of a message, for a message that was changed. `given` are the headers of the message before. A
- * header that repeats an argument is recognized by its value, because the schema of the tool is not known.
+ * The headers that repeat parts of a message, for a message that was changed: the new values, and `undefined` for headers that it
+ * must not have any more. `given` are the headers of the message before. A header that repeats an argument is recognized by its
+ * value, because the schema of the tool is not known.
  */
 export function remirroredHeaders(
   given: Readonly<Record<string, string>>,
   before: Pick<Request, 'method' | 'params'>,
   after: Pick<Request, 'method' | 'params'>,
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, string | undefined>> {
   const [old, changed] = [before, after].map(({ method, params }) => mirroredHeaders(method, params))
-  const replaced: Record<string, string> = {}
+  const replaced: Record<string, string | undefined> = {}
   for (const [name, value] of Object.entries(given)) {
     if (name.startsWith('mcp-param-')) {
       const path = pathOfText(member(before.params, 'arguments'), decodeHeaderValue(value))
-      const now = path === undefined ? undefined : argumentAt(member(after.params, 'arguments'), path)
-      if (isMirroredValue(now)) replaced[name] = encodeHeaderValue(String(now))
-    } else if (value === old?.[name] && changed?.[name] !== undefined) replaced[name] = changed[name]
+      if (path === undefined) continue
+      const now = argumentAt(member(after.params, 'arguments'), path)
+      replaced[name] = isMirroredValue(now) ? encodeHeaderValue(String(now)) : undefined
+    } else if (value === old?.[name]) replaced[name] = changed?.[name]
   }
+  const isMirrored = given['mcp-method'] !== undefined
+  for (const [name, value] of Object.entries(changed ?? {}))
+    if (isMirrored && given[name] === undefined && value !== old?.[name]) replaced[name] = value
   return replaced
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
+import { brotliCompressSync, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { loadTape } from '../../src/store/file/read.ts'
 import { attach } from '../support/control.ts'
@@ -186,5 +187,147 @@ test('a dropped request ends its connection, and a dropped event is left out of 
   const second = await user.held()
   await user.command('drop', { key: second.key })
   expect(await empty).toBe(': first\n\n')
+  await link.end()
+})
+
+const ENCODERS = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync, 'deflate ': deflateRawSync }
+
+/** Answers with the arguments of a call, compressed, and keeps what it has seen. */
+async function compressingServer(
+  kind: 'json' | 'events',
+  encoding: keyof typeof ENCODERS,
+): Promise<{ url: string; seen: { body: Buffer; headers: IncomingMessage['headers'] }[] }> {
+  const seen: { body: Buffer; headers: IncomingMessage['headers'] }[] = []
+  const { origin } = await httpServer(async (req: IncomingMessage, res) => {
+    const body = await buffer(req)
+    seen.push({ body, headers: req.headers })
+    const plain = req.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
+    const { id, params } = JSON.parse(plain.toString()) as { id: number; params: { arguments: object } }
+    const json = JSON.stringify({ jsonrpc: '2.0', id, result: { echo: params.arguments } })
+    const whole = kind === 'json' ? json : `: first\n\nevent: message\nid: 7\ndata: ${json}\n\n`
+    const bytes = ENCODERS[encoding](Buffer.from(whole))
+    const type = kind === 'json' ? 'application/json' : 'text/event-stream'
+    res.writeHead(200, { 'Content-Type': type, 'Content-Encoding': encoding.trim() }).end(bytes)
+  })
+  return { url: `${origin}/mcp`, seen }
+}
+
+async function sendTo(url: string, ...options: string[]) {
+  const tape = join(temporaryFolder(), 'session.tape.jsonl')
+  const run = start([process.execPath, REELAY, 'record', '-o', tape, '--url', url, ...options])
+  const given = (): string | undefined => /client: (http\S+)/.exec(run.stderr())?.[1]
+  await until(() => given() !== undefined)
+  return {
+    tape,
+    ask: (body: Buffer | string, headers: Record<string, string> = {}): Promise<Answer> => {
+      const asked = post({}, { ...ACCEPT, ...headers })
+      const length = { 'Content-Length': String(Buffer.byteLength(body)) }
+      return ask(given() ?? '', { ...asked, body, headers: { ...asked.headers, ...length } })
+    },
+    end: () => (run.child.kill('SIGTERM'), run.exited),
+  }
+}
+
+function headerOf({ headers }: Answer, name: string): string | undefined {
+  const line = headers.find((each) => each.toLowerCase().startsWith(`${name}: `))
+  return line?.slice(name.length + 2)
+}
+
+test.each([
+  ['json', 'gzip'],
+  ['json', 'br'],
+  ['json', 'deflate'],
+  ['json', 'deflate '],
+  ['events', 'gzip'],
+  ['events', 'br'],
+] as const)('compressed messages are held and changed: %s, %s', async (kind, encoding) => {
+  const { url, seen } = await compressingServer(kind, encoding)
+  const link = await sendTo(url, '--intercept', 'tool:search')
+  const user = await attach(link.tape)
+  const gzipped = gzipSync(JSON.stringify(call(1, 'search', { city: 'Oslo' })))
+  const answer = link.ask(gzipped, { 'Content-Encoding': 'gzip', 'Accept-Encoding': 'gzip, br, deflate' })
+  const request = await user.held()
+  expect(request).toMatchObject({ dir: 'c2s', target: 'search' })
+  await user.command('edit', { key: request.key, text: request.text.replace('Oslo', 'Bergen') })
+  const response = await user.held()
+  await user.command('edit', { key: response.key, text: response.text.replace('Bergen', 'Rome') })
+  const got = await answer
+  expect(bodyOf(got)).toContain('Rome')
+  expect(headerOf(got, 'content-encoding')).toBeUndefined()
+  expect(seen[0]?.headers['content-encoding']).toBeUndefined()
+  expect(seen[0]?.body.toString()).toContain('Bergen')
+  // What is not held keeps its bytes, except for a stream of events.
+  const other = gzipSync(JSON.stringify(call(2, 'other', { city: 'Rome' })))
+  const passed = await link.ask(other, { 'Content-Encoding': 'gzip' })
+  expect(seen[1]?.body.equals(other)).toBe(true)
+  expect(headerOf(passed, 'content-encoding')).toBe(kind === 'json' ? encoding.trim() : undefined)
+  if (kind === 'events') expect(bodyOf(passed)).toContain('Rome')
+  await link.end()
+  const lines = linesOf(link.tape)
+  expect(lines.filter((frame) => frame['modified'] === true)).toHaveLength(2)
+  const { turns } = await loadTape(link.tape)
+  expect(turns.map(({ trigger, response: got }) => [trigger?.text, got?.text].join(' '))).toEqual([
+    expect.stringMatching(/Oslo.*Rome/),
+    expect.stringMatching(/Rome.*Rome/),
+  ])
+  const served = await loadTape(link.tape, 'server')
+  expect(served.turns[0]?.response?.text).toContain('Bergen')
+})
+
+test('a message that cannot be held goes on with the same bytes, and the user is told why', async () => {
+  const { url } = await echoServer('json')
+  const link = await sendTo(url, '--intercept', 'tool:search')
+  const user = await attach(link.tape)
+  const told = (): unknown[] => user.events.filter(({ event }) => event === 'passed')
+  await link.ask(JSON.stringify(call(9, 'search')), { 'Content-Encoding': 'zstd' })
+  await until(() => told().length === 1)
+  expect(told()[0]).toMatchObject({ dir: 'c2s', why: 'its content-encoding zstd is not supported' })
+  const long = JSON.stringify(call(1, 'search', { text: 'x'.repeat(17 * 1024 * 1024) }))
+  expect((await link.ask(long)).body.length).toBeGreaterThan(17 * 1024 * 1024)
+  await until(() => told().length >= 2)
+  expect(told()[1]).toMatchObject({ dir: 'c2s', why: 'it is longer than 16 MiB' })
+  // A long message of another tool is nothing that the filter could have matched.
+  const before = told().length
+  await link.ask(long.replace('"search"', '"other"'))
+  expect(told()).toHaveLength(before)
+  await link.end()
+  const events = linesOf(link.tape).filter((frame) => frame['event'] === 'intercept')
+  expect(events[0]).toMatchObject({ action: 'pass', by: 'recorder', why: expect.stringContaining('zstd') })
+})
+
+test('headers that repeat parts of a request follow an edit, a removal and a repetition', async () => {
+  const seen: IncomingMessage['headers'][] = []
+  const { origin } = await httpServer(async (req: IncomingMessage, res) => {
+    const { id } = JSON.parse(await text(req)) as { id: number }
+    seen.push(req.headers)
+    res.writeHead(200, { 'Content-Type': 'application/json' })
+    res.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } }))
+  })
+  const link = await sendTo(`${origin}/mcp`, '--intercept', 'tool:search dir:c2s')
+  const user = await attach(link.tape)
+  const mirrored = {
+    'Mcp-Method': 'tools/call',
+    'Mcp-Name': 'search',
+    'Mcp-Param-City': 'Oslo',
+    'Mcp-Param-Day': 'today',
+  }
+  const asked = link.ask(
+    JSON.stringify(call(1, 'search', { city: 'Oslo', day: 'today', to: 'Rome' })),
+    mirrored,
+  )
+  const { key, text: held } = await user.held()
+  const edited = held.replace('"search"', '"find"').replace('Oslo', 'Zürich').replace('"day":"today",', '')
+  await user.command('edit', { key, text: edited })
+  await asked
+  const zurich = `=?base64?${Buffer.from('Zürich').toString('base64')}?=`
+  expect(seen[0]).toMatchObject({ 'mcp-method': 'tools/call', 'mcp-name': 'find', 'mcp-param-city': zurich })
+  expect(seen[0]).not.toHaveProperty('mcp-param-day')
+  const list = link.ask(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }), {
+    'Mcp-Method': 'tools/list',
+  })
+  await list
+  await user.command('repeat', { exchange: 1, text: edited })
+  await until(() => seen.length === 3)
+  expect(seen[2]).toMatchObject({ 'mcp-method': 'tools/call', 'mcp-name': 'find' })
   await link.end()
 })

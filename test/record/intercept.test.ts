@@ -336,3 +336,23 @@ test('a name is recognized however it is spelled, and requests keep their number
   await until(() => user.events.some(({ event }) => event === 'repeated'))
   await end(session)
 })
+
+test('a line of more than 16 MiB goes on with the same bytes, and the user is told that it was not held', async () => {
+  const session = start('tool:search')
+  const user = await attach(session.tape)
+  const long = call(1, 'search', { text: 'x'.repeat(17 * 1024 * 1024) })
+  send(session, long, call(2, 'other'))
+  expect((await session.line('"id":1')).length).toBeGreaterThan(17 * 1024 * 1024)
+  await session.line('"id":2')
+  await until(() => user.events.some(({ event }) => event === 'passed'))
+  expect(user.events.find(({ event }) => event === 'passed')).toMatchObject({
+    dir: 'c2s',
+    why: 'it is longer than 16 MiB',
+  })
+  await end(session)
+  expect(frames(session.tape, 'action', 'dir', 'why')).toContainEqual({
+    action: 'pass',
+    dir: 'c2s',
+    why: 'it is longer than 16 MiB',
+  })
+})

@@ -133,6 +133,12 @@ class Monitor {
       case 'extended':
         this.#extendHeld(String(event['key']), Number(event['leftMs']))
         break
+      case 'passed':
+        this.#say(
+          `a message from the ${event['dir'] === 'c2s' ? 'client' : 'server'} was not held: ${String(event['why'])}`,
+          'yellow',
+        )
+        break
       case 'repeated':
         this.#repeated.set(Number(event['exchange']), String(event['response']))
         break

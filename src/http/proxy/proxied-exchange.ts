@@ -40,11 +40,18 @@ export interface ExchangeGate {
 export interface RequestPorts {
   readonly send: ForwardRequest
   /** Posts a further body with the headers of the client, and collects the response, which does not go to the client. */
-  readonly post: (body: Buffer, onResponse: (head: HttpResponseHead, body: Buffer) => void) => void
+  readonly post: (
+    body: Buffer,
+    replaced: ReplacedHeaders,
+    onResponse: (head: HttpResponseHead, body: Buffer) => void,
+  ) => void
 }
 
 /** Sends a request with this body, and the headers of the client except for those that are replaced. */
-export type ForwardRequest = (body: Buffer, replaced?: Readonly<Record<string, string>>) => void
+export type ForwardRequest = (body: Buffer, replaced?: ReplacedHeaders) => void
+
+/** Values of headers by their lower-case names. A header without a value is left out, and one that the request does not have is added. */
+export type ReplacedHeaders = Readonly<Record<string, string | undefined>>
 
 /** The response to the client of an exchange with a gate. */
 export interface ClientPort {
@@ -60,6 +67,8 @@ export interface ClientPort {
 export interface BodyWatcher {
   readonly chunk: (bytes: Uint8Array) => void
   readonly end: () => void
+  /** Takes the decoded body, if this one is compressed. */
+  readonly decoded?: BodyWatcher
 }
 
 export interface RequestLine {
@@ -173,10 +182,15 @@ export class ProxiedExchange {
     })
   }
 
-  readonly #post: RequestPorts['post'] = (body, onResponse) => {
+  readonly #post: RequestPorts['post'] = (body, changed, onResponse) => {
     const { client, url } = this.#upstream
     const { method, path, headers } = this.#request
-    const replaced = { 'content-length': String(body.length), 'accept-encoding': 'identity' }
+    const replaced = {
+      ...changed,
+      'content-length': String(body.length),
+      'content-encoding': undefined,
+      'accept-encoding': 'identity',
+    }
     const sent = this.#requestHeaders(withReplacedHeaders(headers, replaced))
     const chunks: Buffer[] = []
     let head: HttpResponseHead | undefined
@@ -301,10 +315,20 @@ function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPor
   }
 }
 
-/** Replaces the values of headers. The names are in lower case, and those that the request does not have are left out. */
-function withReplacedHeaders(headers: RawHeaders, replaced: Readonly<Record<string, string>>): RawHeaders {
-  if (Object.keys(replaced).length === 0) return headers
-  return headers.map((word, at) => (at % 2 === 0 ? word : (replaced[headers[at - 1]!.toLowerCase()] ?? word)))
+function withReplacedHeaders(headers: RawHeaders, replaced: ReplacedHeaders): RawHeaders {
+  const rest = new Map(Object.entries(replaced))
+  // A body in chunks has no length.
+  if (findHeader(headers, 'transfer-encoding') !== undefined) rest.delete('content-length')
+  const sent: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!
+    const key = name.toLowerCase()
+    const value = Object.hasOwn(replaced, key) ? replaced[key] : headers[at + 1]!
+    rest.delete(key)
+    if (value !== undefined) sent.push(name, value)
+  }
+  for (const [name, value] of rest) if (value !== undefined) sent.push(name, value)
+  return sent
 }
 
 /** A response with the status 204 has no body, whatever its headers say. */

@@ -1,13 +1,19 @@
 import {
+  brotliDecompressSync,
   constants,
   createBrotliDecompress,
   createGunzip,
   createInflate,
   createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
   type BrotliDecompress,
   type Gunzip,
   type Inflate,
+  type ZlibOptions,
 } from 'node:zlib'
+import { systemErrorCode } from '../../errors.ts'
 import { findHeader, isEventStream, type RawHeaders } from '../../http/headers.ts'
 import { parseJson, isObject } from '../../json/parse.ts'
 import type { Direction } from '../../protocol/message.ts'
@@ -56,7 +62,7 @@ export class BodyRecorder {
   }
 
   begin(body: AnnouncedBody): BodySink {
-    const encoding = findHeader(body.headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
+    const encoding = contentEncoding(body.headers)
     if (encoding === 'identity') return this.#frames.recorded(this.#sinkFor(body))
     if (Object.hasOwn(DECODERS, encoding))
       return decodeInto(encoding, this.#frames.recorded(this.#sinkFor(body)), this.#track)
@@ -242,8 +248,34 @@ function mentionsJsonRpc({ parts }: BoundedBytes): boolean {
   return Buffer.concat(ends).includes('"jsonrpc"')
 }
 
-/** Decodes a compressed body into a sink. `track` gets a promise that resolves when its last byte is decoded. */
-function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void>) => void): BodySink {
+export function contentEncoding(headers: RawHeaders): string {
+  return findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
+}
+
+export function isDecodable(encoding: string): boolean {
+  return encoding === 'identity' || Object.hasOwn(DECODERS, encoding)
+}
+
+/** Decodes a whole body. Returns `undefined` if it is damaged. */
+export function decodeWhole(
+  body: Buffer,
+  encoding: string,
+  maxBytes: number,
+): Buffer | 'too long' | undefined {
+  if (encoding === 'identity') return body
+  const options = { maxOutputLength: maxBytes }
+  try {
+    return WHOLE_DECODERS[encoding as keyof typeof DECODERS](body, options)
+  } catch (error) {
+    return systemErrorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? 'too long' : undefined
+  }
+}
+
+/**
+ * Decodes a compressed body into a sink. `track` gets a promise that resolves when its last byte is decoded. Somebody who decodes
+ * the body too passes it on to `decoded`.
+ */
+export function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void>) => void): BodySink {
   let decoder: Decoder | undefined
   let finish = body.end
   const open = (first: Uint8Array): Decoder => {
@@ -255,6 +287,7 @@ function decodeInto(encoding: string, body: BodySink, track: (done: Promise<void
     return made
   }
   return {
+    decoded: body,
     chunk: (bytes) => void (decoder ??= open(bytes)).write(bytes),
     end: () => (decoder === undefined ? body.end() : void decoder.end()),
     cut: () => {
@@ -277,8 +310,20 @@ const BROTLI = {
 const DECODERS = {
   gzip: () => createGunzip(ZLIB),
   'x-gzip': () => createGunzip(ZLIB),
-  // Some servers omit the zlib header that `deflate` requires.
-  deflate: (first: Uint8Array) =>
-    ((first[0] ?? 0) & 0x0f) === 8 ? createInflate(ZLIB) : createInflateRaw(ZLIB),
+  deflate: (first: Uint8Array) => (hasZlibHeader(first) ? createInflate(ZLIB) : createInflateRaw(ZLIB)),
   br: () => createBrotliDecompress(BROTLI),
 } satisfies Record<string, (first: Uint8Array) => Decoder>
+
+const WHOLE_DECODERS: Readonly<
+  Record<keyof typeof DECODERS, (body: Uint8Array, options: Pick<ZlibOptions, 'maxOutputLength'>) => Buffer>
+> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: (body, options) => (hasZlibHeader(body) ? inflateSync : inflateRawSync)(body, options),
+  br: brotliDecompressSync,
+}
+
+/** Some servers omit the zlib header that `deflate` requires. */
+function hasZlibHeader(body: Uint8Array): boolean {
+  return ((body[0] ?? 0) & 0x0f) === 8
+}

@@ -33,6 +33,8 @@ export interface BodySink {
   readonly end: () => void
   /** The body broke off. */
   readonly cut: () => void
+  /** Takes the decoded body, if this one is compressed. */
+  readonly decoded?: BodySink
 }
 
 /**

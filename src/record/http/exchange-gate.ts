@@ -15,6 +15,7 @@ import { classifyMessage, type Direction, type Message } from '../../protocol/me
 import { SseReader } from '../../protocol/sse.ts'
 import type { SseFields } from '../../tape/frame.ts'
 import type { HeldMarks, LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
+import { contentEncoding, decodeInto, decodeWhole, isDecodable } from './bodies.ts'
 
 interface ExchangeGateOptions {
   readonly line: RequestLine
@@ -36,7 +37,7 @@ export function exchangeGate(options: ExchangeGateOptions): ExchangeGate {
   return new HttpExchangeGate(options)
 }
 
-/** A longer body is not held. */
+/** A longer body is not held, and the user is told. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024
 
 class HttpExchangeGate implements ExchangeGate {
@@ -58,12 +59,14 @@ class HttpExchangeGate implements ExchangeGate {
   readonly request = (body: Buffer, { send, post }: RequestPorts, client: ClientPort): void => {
     const { request, link, line } = this.#options
     this.#client = client
-    const isHoldable = line.method === 'POST' && isPlainBody(line.headers) && isMessageBody(body)
-    this.#message = isHoldable ? classifyMessage(parseJson(body.toString('utf8'))) : undefined
+    const text = line.method === 'POST' ? this.#messageIn(body, line.headers, 'c2s') : undefined
+    this.#message = text && classifyMessage(parseJson(text.toString('utf8')))
     if (this.#message !== undefined) link.repeatRoute = this.#repeatRoute(post)
     // The end writes the head, if that has waited for the body.
-    if (isHoldable && this.#takes('c2s', body, this.#requestEnds(send))) return request.end()
-    request.chunk(body)
+    if (text !== undefined && this.#takes('c2s', text, this.#requestEnds(send))) return request.end()
+    // A decoded message is recorded at once, and so before its response.
+    if (text !== undefined && request.decoded !== undefined) request.decoded.chunk(text)
+    else request.chunk(body)
     request.end()
     send(body)
   }
@@ -74,9 +77,14 @@ class HttpExchangeGate implements ExchangeGate {
     watcher: BodyWatcher,
   ): BodyWatcher | undefined => {
     this.#client = client
-    if (isEventStream(head.headers) && isPlainBody(head.headers)) return this.#eventStream(head, watcher)
-    const isJson = isPlainBody(head.headers) && isJsonType(head.headers)
-    return isJson || this.#isStreaming ? this.#wholeBody(head, watcher) : undefined
+    const encoding = contentEncoding(head.headers)
+    if (isEventStream(head.headers)) {
+      if (encoding === 'identity') return this.#eventStream(head, watcher)
+      if (isDecodable(encoding)) return this.#encodedEventStream(head, watcher, encoding)
+      this.#passes('s2c', undefined, encodingProblem(encoding))
+      return undefined
+    }
+    return isJsonType(head.headers) || this.#isStreaming ? this.#wholeBody(head, watcher) : undefined
   }
 
   readonly abandon = (why: string): void => {
@@ -84,13 +92,38 @@ class HttpExchangeGate implements ExchangeGate {
     for (const route of this.#routes.splice(0)) this.#options.link.abandon(route, why)
   }
 
+  /** The message of a body, decoded. Returns `undefined` if the body is no message, or cannot be held. */
+  #messageIn(body: Buffer, headers: RawHeaders, dir: Direction): Buffer | undefined {
+    const encoding = contentEncoding(headers)
+    if (!isDecodable(encoding)) {
+      this.#passes(dir, undefined, encodingProblem(encoding))
+      return undefined
+    }
+    if (body.length > MAX_HELD_BYTES) {
+      this.#passes(dir, encoding === 'identity' ? body : undefined, TOO_LONG)
+      return undefined
+    }
+    const text = decodeWhole(body, encoding, MAX_HELD_BYTES)
+    if (text === 'too long') this.#passes(dir, undefined, TOO_LONG)
+    return Buffer.isBuffer(text) && isMessageBody(text) ? text : undefined
+  }
+
+  /** Tells the user that a message was not held which the filter may have matched. */
+  #passes(dir: Direction, bytes: Uint8Array | undefined, why: string): void {
+    this.#options.link.passUnseen({ dir, bytes, why, event: this.#options.event })
+  }
+
   #requestEnds(send: ForwardRequest): RouteEnds {
     const isRequest = this.#message?.kind === 'request' || this.#message?.kind === 'batch'
     return {
       deliver: (text) => {
         if (this.#isAbandoned) return
-        const length = { 'content-length': String(Buffer.byteLength(text)), 'accept-encoding': 'identity' }
-        send(Buffer.from(text), { ...this.#changedHeaders(text), ...length })
+        send(Buffer.from(text), {
+          ...this.#changedHeaders(text),
+          'content-length': String(Buffer.byteLength(text)),
+          'content-encoding': undefined, // the message was decoded
+          'accept-encoding': 'identity',
+        })
       },
       // A client that waits for a response sees that the connection is lost. Other messages have none.
       drop: () => (isRequest ? this.#client?.destroy() : this.#respond(202, '')),
@@ -113,13 +146,13 @@ class HttpExchangeGate implements ExchangeGate {
     return {
       record: (dir, text, marks) => record(dir, text, marks),
       deliver: (text) =>
-        post(Buffer.from(text), ({ headers }, body) => {
+        post(Buffer.from(text), this.#changedHeaders(text), ({ headers }, body) => {
           for (const bytes of messagesInBody(headers, body)) link.takes({ dir: 's2c', bytes, route: ends })
         }),
     }
   }
 
-  #changedHeaders(text: string): Readonly<Record<string, string>> {
+  #changedHeaders(text: string): ReturnType<typeof remirroredHeaders> {
     const after = classifyMessage(parseJson(text))
     if (this.#message?.kind !== 'request' || after.kind !== 'request') return {}
     const { headers } = this.#options.line
@@ -205,6 +238,8 @@ class HttpExchangeGate implements ExchangeGate {
         length += bytes.length
         if (length <= MAX_HELD_BYTES || this.#isStreaming) return
         isPassing = true
+        const isPlain = contentEncoding(head.headers) === 'identity'
+        this.#passes('s2c', isPlain ? Buffer.concat(chunks) : undefined, TOO_LONG)
         client.head(head.status, head.reason, head.headers)
         for (const chunk of chunks.splice(0)) pass(chunk)
       },
@@ -215,15 +250,28 @@ class HttpExchangeGate implements ExchangeGate {
         }
         const bytes = Buffer.concat(chunks)
         const ends: RouteEnds = {
-          deliver: (text) => forward(Buffer.from(text), withLength(head.headers, Buffer.byteLength(text))),
+          deliver: (text) =>
+            forward(Buffer.from(text), decodedHeaders(head.headers, Buffer.byteLength(text))),
           drop: () => client.destroy(),
         }
-        if (isMessageBody(bytes) && this.#takes('s2c', bytes, ends)) return
+        const message = this.#messageIn(bytes, head.headers, 's2c')
+        if (message !== undefined && this.#takes('s2c', message, ends)) return
         watcher.chunk(bytes)
         watcher.end()
-        forward(bytes, head.headers)
+        // An event has no encoding of its own.
+        if (this.#isStreaming && message !== undefined) forward(message, head.headers)
+        else forward(bytes, head.headers)
       },
     }
+  }
+
+  /** A compressed stream of events. It is forwarded without the compression, because single events of it may be held or changed. */
+  #encodedEventStream(head: HttpResponseHead, watcher: BodyWatcher, encoding: string): BodyWatcher {
+    const decoded = { ...head, headers: withoutHeader(head.headers, 'content-encoding') }
+    const events = this.#eventStream(decoded, watcher.decoded ?? watcher)
+    const { chunk, end } = events
+    const cut = (): void => this.#client?.destroy()
+    return decodeInto(encoding, { chunk, end, cut }, () => {})
   }
 
   /** A stream of events. Each is forwarded with the same bytes when it is complete, unless it is held. */
@@ -290,9 +338,10 @@ export function isJsonType(headers: RawHeaders): boolean {
   return /[/+]json\b/i.test(findHeader(headers, 'content-type') ?? '')
 }
 
-function isPlainBody(headers: RawHeaders): boolean {
-  const encoding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity'
-  return encoding === 'identity'
+const TOO_LONG = 'it is longer than 16 MiB'
+
+function encodingProblem(encoding: string): string {
+  return `its content-encoding ${encoding} is not supported`
 }
 
 function isMessageBody(body: Buffer): boolean {
@@ -300,10 +349,15 @@ function isMessageBody(body: Buffer): boolean {
   return /^\s*[{[]/.test(body.toString('latin1', 0, 64)) && isUtf8(body)
 }
 
-function withLength(headers: RawHeaders, length: number): RawHeaders {
-  return headers.map((word, at) =>
-    at % 2 === 1 && headers[at - 1]!.toLowerCase() === 'content-length' ? String(length) : word,
+/** The headers of a body that was decoded, or changed. */
+function decodedHeaders(headers: RawHeaders, length: number): RawHeaders {
+  return withoutHeader(headers, 'content-encoding').map((word, at, all) =>
+    at % 2 === 1 && all[at - 1]!.toLowerCase() === 'content-length' ? String(length) : word,
   )
+}
+
+function withoutHeader(headers: RawHeaders, name: string): RawHeaders {
+  return headers.filter((_, at) => headers[at - (at % 2)]!.toLowerCase() !== name)
 }
 
 function oneLine(bytes: Uint8Array): string {
@@ -349,7 +403,10 @@ function parseEvent(bytes: Uint8Array): { readonly data: Buffer; readonly sse: S
   return found
 }
 
-function messagesInBody(headers: RawHeaders, body: Buffer): readonly Buffer[] {
+function messagesInBody(headers: RawHeaders, encoded: Buffer): readonly Buffer[] {
+  const encoding = contentEncoding(headers)
+  const body = isDecodable(encoding) ? decodeWhole(encoded, encoding, MAX_HELD_BYTES) : undefined
+  if (!Buffer.isBuffer(body)) return []
   if (!isEventStream(headers)) return isMessageBody(body) ? [body] : []
   const events = new EventSplitter().push(body)
   return events.flatMap((event) => parseEvent(event)?.data ?? []).filter(isMessageBody)

@@ -310,11 +310,14 @@ function withDeferredHead(body: BodySink, { learn, writeHead, maxBytes }: Deferr
     if (isWaiting) writeHead()
     isWaiting = false
   }
+  const { decoded } = body
+  const chunkTo = (sink: BodySink) => (bytes: Uint8Array) => {
+    seen.add(bytes)
+    sink.chunk(bytes)
+  }
   return {
-    chunk: (bytes) => {
-      seen.add(bytes)
-      body.chunk(bytes)
-    },
+    ...(decoded && { decoded: { ...decoded, chunk: chunkTo(decoded) } }),
+    chunk: chunkTo(body),
     end: () => {
       if (isWaiting) learn(Buffer.concat(seen.parts).toString())
       put()

@@ -47,6 +47,13 @@ export type InterceptEvent =
   | { readonly event: 'extended'; readonly key: string; readonly leftMs: number }
   | { readonly event: 'filter'; readonly filter: string }
   | {
+      readonly event: 'passed'
+      readonly dir: Direction
+      readonly server: string
+      readonly conn: number
+      readonly why: string
+    }
+  | {
       readonly event: 'repeated'
       readonly id: string
       readonly exchange: number
@@ -161,8 +168,17 @@ export class Interceptor {
   }
 
   wants(subject: () => FilterSubject): boolean {
-    const isArmed = !this.#isClosed && (this.#deciders.size > 0 || !this.#hasBeenAttached)
-    return isArmed && this.#filter.text !== '' && this.#filter.matches(subject())
+    return this.isArmed && this.#filter.matches(subject())
+  }
+
+  /** Whether messages that match the filter are held. */
+  get isArmed(): boolean {
+    const hasUser = this.#deciders.size > 0 || !this.#hasBeenAttached
+    return !this.#isClosed && hasUser && this.#filter.text !== ''
+  }
+
+  reportPassed({ server, conn }: LinkInterceptor, dir: Direction, why: string): void {
+    this.#emit({ event: 'passed', dir, server, conn: conn(), why })
   }
 
   hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldMessage {

@@ -73,6 +73,18 @@ interface MessageHolder {
   heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
   nextExchange(link: LinkInterceptor, bytes: Uint8Array): number
   readonly neededName: string | undefined
+  readonly isArmed: boolean
+  /** Tells the users that a message was forwarded which the filter may have matched. */
+  reportPassed(link: LinkInterceptor, dir: Direction, why: string): void
+}
+
+/** A message that cannot be held. */
+interface UnseenMessage {
+  readonly dir: Direction
+  /** The message, or its beginning; `undefined` if it cannot be read. */
+  readonly bytes: Uint8Array | undefined
+  readonly why: string
+  readonly event: MessageRoute['event']
 }
 
 /** A message on its way. Its text is decoded only if somebody needs it. */
@@ -138,6 +150,19 @@ export class LinkInterceptor {
     if (bytes.includes(neededName) || bytes.includes(UNICODE_ESCAPE)) return false
     if (dir === 'c2s') this.#countRequests(bytes)
     return true
+  }
+
+  /** Says that a message cannot be held, unless the filter certainly does not match it. */
+  passUnseen({ dir, bytes, why, event }: UnseenMessage): void {
+    const { neededName, isArmed } = this.#interceptor
+    const isOther =
+      bytes !== undefined &&
+      neededName !== undefined &&
+      !this.#isWaiting &&
+      !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(neededName)
+    if (!isArmed || isOther) return
+    event('intercept', { action: 'pass', dir, by: 'recorder', why })
+    this.#interceptor.reportPassed(this, dir, why)
   }
 
   get #isWaiting(): boolean {

@@ -21,7 +21,7 @@ interface InterceptedLinesOptions {
 const LINE_FEED = 10
 const CARRIAGE_RETURN = 13
 const [OPEN_BRACE, OPEN_BRACKET] = Buffer.from('{[')
-/** A longer line is forwarded as it arrives, and never held. */
+/** A longer line is forwarded as it arrives and never held, and the user is told. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024
 
 /**
@@ -66,8 +66,10 @@ export class InterceptedLines implements DirectionRecorder {
     this.#partial.push(part)
     this.#partialBytes += part.length
     if (this.#partialBytes <= MAX_HELD_BYTES && !this.#isTooLong) return
-    this.#isTooLong = true
     const bytes = this.#withPartial(NO_BYTES)
+    const { dir, link, route } = this.#options
+    if (!this.#isTooLong) link.passUnseen({ dir, bytes, why: 'it is longer than 16 MiB', event: route.event })
+    this.#isTooLong = true
     this.#options.recorder.pass(bytes, () => handOn(bytes))
   }
 
