@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
+import { resolve } from 'node:path'
 import { ReelayError } from '../errors.ts'
 import type { ListenAddress } from '../http/server/http-server.ts'
 import {
@@ -15,6 +16,8 @@ export interface ControlServer {
   readonly address: ControlAddress
   /** The file with the address and the token. */
   readonly file: string
+  /** Lets clients find the same socket by another tape too. */
+  readonly publish: (tape: string) => void
   /** Disconnects all clients and removes the socket. May be called more than once. */
   readonly close: () => void
 }
@@ -35,6 +38,7 @@ export async function startControl({ tape, subject, http }: ControlServerOptions
   server.unref()
   const overHttp = http === undefined ? undefined : await startControlHttp(http, session)
   const published = overHttp === undefined ? address : { ...address, http: overHttp.origin }
+  const addresses = [published]
   const file = writeControlAddress(published)
   let isClosed = false
   const close = (): void => {
@@ -44,10 +48,15 @@ export async function startControl({ tape, subject, http }: ControlServerOptions
     session.close()
     server.close()
     overHttp?.close()
-    removeControlAddress(published)
+    for (const each of addresses) removeControlAddress(each)
+  }
+  const publish = (another: string): void => {
+    const also = { ...published, tape: resolve(another) }
+    addresses.push(also)
+    writeControlAddress(also)
   }
   process.on('exit', close)
-  return { address: published, file, close }
+  return { address: published, file, publish, close }
 }
 
 async function listenOnSocket(server: Server, path: string): Promise<void> {

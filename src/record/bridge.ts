@@ -239,6 +239,7 @@ class BridgeInterception {
     const { interceptor, server = '' } = this.#options
     this.#recorder = recorder
     this.#link = interceptor?.link({ server, conn: () => 1 })
+    if (interceptor !== undefined) recorder.log.followTapes((tape) => interceptor.useTape(tape))
   }
 
   connect(bridge: Bridge): void {

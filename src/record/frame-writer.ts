@@ -201,7 +201,18 @@ export function encodeMessage(text: string, redactor: Redactor | undefined): str
   return `"msg":${jsonOnOneLine(redacted?.text ?? text)}`
 }
 
-/** Writes a message that was held, with its marks. Returns the number of its frame, or `undefined` if there is no tape. */
+/** Encodes an event about a held message. The frame in which the message arrived may be on an earlier tape. */
+export function encodeEventOn(log: TapeLog, event: string, details: EventDetails): string {
+  const { of, ...rest } = details
+  if (event !== 'intercept' || typeof of !== 'number') return encodeEventMembers(event, details, log.redactor)
+  const frame = log.frameOnTape(of)
+  return encodeEventMembers(event, { ...rest, ...(frame !== undefined && { of: frame }) }, log.redactor)
+}
+
+/**
+ * Writes a message that was held, with its marks. Returns the number of its frame, counted over all tapes of the recording, or
+ * `undefined` if there is no tape.
+ */
 export function writeHeldMessage(
   log: TapeLog,
   place: string,
@@ -211,15 +222,17 @@ export function writeHeldMessage(
   const { redactor } = log
   const redacted = original === undefined ? undefined : redactor?.message(original)
   const kept = redacted?.kind === 'withheld' ? undefined : (redacted?.text ?? original)
+  const frame = of === undefined ? undefined : log.frameOnTape(of)
   const marks = encodeInterception({
     side,
-    ...(of !== undefined && { of }),
+    ...(frame !== undefined && { of: frame }),
     ...(kept !== undefined && { original: kept }),
   })
   log.writePostponed()
   log.writeFrame(`${place}${marks},${encodeMessage(text, redactor)}`)
+  const number = log.lastFrame
   log.countMessages(1)
-  return log.writer?.frames
+  return number
 }
 
 /** Encodes a message of which nothing is kept but its length, id and method, so that readers know which response is missing. */

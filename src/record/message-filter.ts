@@ -59,6 +59,13 @@ export class MessageFilter {
       .includes(true)
   }
 
+  /** Whether a request of the client is recorded, or a batch with one. Nothing is remembered. */
+  keepsRequest(text: string): boolean {
+    const message = classifyMessage(parseJson(text))
+    const items = message.kind === 'batch' ? message.items : [message]
+    return items.some((item) => !('method' in item) || this.#keepsMethod(item.method))
+  }
+
   #keepsOne(dir: Direction, message: Exclude<Message, Batch>, { scope }: MessageOrigin): boolean {
     switch (message.kind) {
       case 'request': {

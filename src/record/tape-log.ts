@@ -88,6 +88,9 @@ export class TapeLog {
   #postponed: (() => void)[] = []
   #strayLines: { readonly count: number; readonly first?: string } = { count: 0 }
   #finished: Promise<RecordingSummary> | undefined
+  /** The frames of earlier tapes. */
+  #pastFrames = 0
+  #onTape: (tape: RecordedTape) => void = () => {}
 
   constructor(options: TapeLogOptions) {
     this.#options = options
@@ -97,6 +100,23 @@ export class TapeLog {
     options.vault?.autoSave(() => this.redactor?.replacedValues ?? [])
     if (options.limits && Object.keys(options.limits).length > 0)
       this.#limitWatch = new LimitWatch(options.limits, (limit) => this.#onLimit(limit))
+  }
+
+  /** Calls a function with the current tape, and with each further one if tapes are rotated. */
+  followTapes(onTape: (tape: RecordedTape) => void): void {
+    this.#onTape = onTape
+    const { path } = this
+    if (path !== undefined) onTape({ path, requests: this.#current?.continued?.requests ?? 0 })
+  }
+
+  /** The number of the last frame, counted over all tapes. */
+  get lastFrame(): number | undefined {
+    return this.writer && this.#pastFrames + this.writer.frames
+  }
+
+  /** The number on the current tape of a frame that was counted over all tapes. Returns `undefined` if it is on an earlier tape. */
+  frameOnTape(frame: number): number | undefined {
+    return frame > this.#pastFrames ? frame - this.#pastFrames : undefined
   }
 
   /** Undefined if the tape could not be created, or was closed at a limit. */
@@ -234,19 +254,23 @@ export class TapeLog {
     const before = this.#path
     this.#open()
     if (this.#failure !== undefined) return this.#reportTrouble(`there is no further tape: ${this.#failure}`)
+    let requests = 0
     this.guard(() => {
-      const opening = before === undefined ? [] : openingFrames(before)
-      if (opening.length === 0) return
-      this.bufferFrame(this.now(), `,"event":"continued","frames":${opening.length}`)
-      for (const rest of opening) this.bufferFrame(this.now(), rest)
+      const opening = before === undefined ? undefined : openingFrames(before, FIRST_COPIED_FRAME)
+      if (opening === undefined || opening.frames.length === 0) return
+      requests = opening.requests
+      this.bufferFrame(this.now(), `,"event":"continued","frames":${opening.frames.length}`)
+      for (const rest of opening.frames) this.bufferFrame(this.now(), rest)
       this.flush()
     })
+    if (this.#path !== undefined) this.#onTape({ path: this.#path, requests })
   }
 
   #close(members = ''): void {
     this.writePostponed()
     const tape = this.#current
     if (tape === undefined) return
+    this.#pastFrames += tape.writer.frames + 1
     this.#closed.push(finishTape(tape, this.now(), this.#crash, members))
     this.#current = undefined
   }
@@ -295,6 +319,16 @@ export interface RecordingSummary {
   /** Lines on stdout of a server that are not messages. Missing if there are none. */
   readonly strayLines?: { readonly count: number; readonly first?: string }
 }
+
+/** A tape that a recording has begun. */
+export interface RecordedTape {
+  readonly path: string
+  /** How many requests of the client it has already: those that were copied from the tape before, or that opened it. */
+  readonly requests: number
+}
+
+/** The frame before the copied ones says that the tape continues another. */
+const FIRST_COPIED_FRAME = 2
 
 /** A tape file that is being written. */
 interface StartedTape {

@@ -229,7 +229,7 @@ test('the filter can be changed, a call can be held longer, and a request can be
   expect(Reflect.get(message as object, 'leftMs')).toBeGreaterThan(leftMs + 50_000)
   await user.command('resume', { key })
   await session.line('"id":2')
-  expect((await user.command('stats'))['stats']).toMatchObject({ held: 1, forward: 1, requests: 2, users: 1 })
+  expect((await user.command('stats'))['stats']).toMatchObject({ held: 1, forward: 1, requests: 3, users: 1 })
   await end(session)
   expect(session.stdout().toString()).not.toContain('reelay-repeat')
 })
@@ -340,9 +340,9 @@ test('a name is recognized however it is spelled, and requests keep their number
 test('a line of more than 16 MiB goes on with the same bytes, and the user is told that it was not held', async () => {
   const session = start('tool:search')
   const user = await attach(session.tape)
-  const long = call(1, 'search', { text: 'x'.repeat(17 * 1024 * 1024) })
+  const long = call(1, 'search', {}, { padding: 'x'.repeat(17 * 1024 * 1024) })
   send(session, long, call(2, 'other'))
-  expect((await session.line('"id":1')).length).toBeGreaterThan(17 * 1024 * 1024)
+  await session.line('"id":1')
   await session.line('"id":2')
   await until(() => user.events.some(({ event }) => event === 'passed'))
   expect(user.events.find(({ event }) => event === 'passed')).toMatchObject({
@@ -355,4 +355,81 @@ test('a line of more than 16 MiB goes on with the same bytes, and the user is to
     dir: 'c2s',
     why: 'it is longer than 16 MiB',
   })
+})
+
+test('messages have the numbers of the tape if some are left out of it, and a held one is left out altogether', async () => {
+  const session = start('tool:search or method:ping', '--skip', 'ping')
+  const user = await attach(session.tape)
+  send(session, '{"jsonrpc":"2.0","id":1,"method":"ping"}')
+  const first = await user.held()
+  expect(first).toMatchObject({ method: 'ping' })
+  expect(first).not.toHaveProperty('exchange')
+  await user.command('forward', { key: first.key })
+  const answer = await user.held()
+  await user.command('edit', { key: answer.key, text: '{"jsonrpc":"2.0","id":1,"result":{"changed":1}}' })
+  expect(await session.line('"id":1')).toContain('changed')
+  send(session, call(2, 'other'), call(3, 'search'))
+  const second = await user.held()
+  expect(second).toMatchObject({ target: 'search', exchange: 2 })
+  await user.command('forward', { key: second.key })
+  await user.command('forward', { key: (await user.held()).key })
+  await session.line('"id":3')
+  await user.command('repeat', { exchange: 1 })
+  await until(() => user.events.some(({ event }) => event === 'repeated'))
+  send(session, call(4, 'search'))
+  const third = await user.held()
+  expect(third).toMatchObject({ exchange: 4 }) // the repeated request is #3
+  await user.command('answer', { key: third.key, result: {} })
+  await end(session)
+  const { turns } = await loadTape(session.tape)
+  const names = turns.map(({ exchange, trigger }) => [
+    exchange,
+    /"name":"(\w+)"/.exec(trigger?.text ?? '')?.[1],
+  ])
+  expect(names).toEqual([
+    [1, 'other'],
+    [2, 'search'],
+    [4, 'search'],
+  ])
+  expect(readFileSync(session.tape, 'utf8')).not.toMatch(/"method":"ping"|changed/)
+})
+
+test('tapes that are rotated while messages are held have their own numbers, and the user follows', async () => {
+  const session = start('method:initialize or tool:search', '--max-messages', '8', '--rotate')
+  const user = await attach(session.tape)
+  const forward = async (change = (text: string): string => text): Promise<void> => {
+    const { key, text } = await user.held()
+    await user.command('edit', { key, text: change(text) })
+  }
+  send(session, '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"a"}}}')
+  await forward((text) => text.replace('"a"', '"b"'))
+  await forward()
+  await session.line('"id":0')
+  send(session, call(1, 'one'), call(2, 'search', { q: 'held over the limit' }), call(3, 'two'))
+  const held = await user.held()
+  expect(held).toMatchObject({ exchange: 3 })
+  send(session, call(4, 'three'), call(5, 'four'))
+  await session.line('"id":5')
+  const further = (): string[] =>
+    user.events.flatMap(({ event, tape }) => (event === 'tape' ? [String(tape)] : []))
+  await until(() => further().length > 0)
+  await user.command('edit', { key: held.key, text: held.text.replace('limit', 'border') })
+  await forward()
+  await session.line('"id":2')
+  await end(session)
+  const tapes = [session.tape, ...further()]
+  for (const tape of tapes) {
+    const lines = linesOf(tape)
+    for (const frame of lines.filter(({ of }) => of !== undefined)) {
+      const arrived = lines.find(({ n }) => n === frame['of'])
+      expect(arrived).toMatchObject({ dir: frame['dir'], side: expect.any(String) })
+    }
+    const [asClient, asServer] = [await loadTape(tape), await loadTape(tape, 'server')]
+    expect(asClient.turns[0]).toMatchObject({ exchange: 1, response: expect.anything() })
+    expect(asClient.turns[0]?.trigger?.text).toContain('"name":"a"')
+    expect(asServer.turns[0]?.trigger?.text).toContain('"name":"b"')
+  }
+  const changed = tapes.flatMap(linesOf).find((frame) => JSON.stringify(frame).includes('over the border'))
+  expect(changed).toMatchObject({ side: 'server', modified: true, original_payload: expect.anything() })
+  expect(changed).not.toHaveProperty('of') // it arrived on the tape before
 })

@@ -2,6 +2,7 @@ import { startControl, type ControlServer } from '../../control/control-server.t
 import { errorMessage } from '../../errors.ts'
 import { parseFilter } from '../../filter/filter.ts'
 import { interceptSubject } from '../../record/intercept/intercept-control.ts'
+import { MessageFilter } from '../../record/message-filter.ts'
 import { Interceptor } from '../../record/intercept/interceptor.ts'
 import { quoteTapeArgument } from '../../text.ts'
 import type { RecordTapeArgs } from '../options/record-options.ts'
@@ -17,10 +18,17 @@ export interface RecordingInterception {
 }
 
 /** Returns `undefined` if nothing is to be held. Throws if the filter is invalid. */
-export function prepareInterception({ intercept, quiet }: RecordTapeArgs): RecordingInterception | undefined {
+export function prepareInterception({
+  intercept,
+  quiet,
+  rules,
+}: RecordTapeArgs): RecordingInterception | undefined {
   if (intercept === undefined) return undefined
   const { filter, holdLimitMs, onLimit, http } = intercept
-  const interceptor = new Interceptor({ filter: parseFilter(filter), holdLimitMs, onLimit })
+  const { only = [], skip = [] } = rules
+  const kept = only.length + skip.length === 0 ? undefined : new MessageFilter(only, skip, undefined)
+  const isRecorded = kept && ((text: string): boolean => kept.keepsRequest(text))
+  const interceptor = new Interceptor({ filter: parseFilter(filter), holdLimitMs, onLimit, isRecorded })
   let control: ControlServer | undefined
   let path: string | undefined
   return {
@@ -34,6 +42,15 @@ export function prepareInterception({ intercept, quiet }: RecordTapeArgs): Recor
         interceptor.close() // a message that nobody can see must not be held
         return printNotice(`nothing is held: ${errorMessage(error)}`)
       }
+      const { publish } = control
+      interceptor.attach(
+        (event) => {
+          if (event.event !== 'tape') return
+          path = event.tape
+          publish(event.tape)
+        },
+        { decides: false },
+      )
       if (quiet) return
       printNotice(
         `holding messages that match ${filter}; to see them: reelay intercept ${quoteTapeArgument(nameOrPath(tape))}`,

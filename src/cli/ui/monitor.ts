@@ -59,9 +59,10 @@ async function openControl(
 const REFRESH_MS = 200
 
 class Monitor {
-  readonly #options: MonitorOptions
   readonly #leave: (code: number) => void
-  readonly #builder = new TurnBuilder()
+  #builder = new TurnBuilder()
+  #tape: string
+  #signal: AbortSignal | undefined
   readonly #redactor = createThrowawayRedactor()
   readonly #held = new Map<string, HeldRow>()
   readonly #repeated = new Map<number, string>()
@@ -84,7 +85,7 @@ class Monitor {
   #isBusy = false
 
   constructor(options: MonitorOptions, leave: (code: number) => void) {
-    this.#options = options
+    this.#tape = options.tape
     this.#leave = leave
     this.#viewFilter = options.filter
   }
@@ -105,13 +106,26 @@ class Monitor {
   }
 
   async follow(signal: AbortSignal): Promise<void> {
-    const { tape } = redactTapeForOutput(await followTape(this.#options.tape, signal))
+    this.#signal = signal
+    const { tape } = redactTapeForOutput(await followTape(this.#tape, signal))
+    const builder = this.#builder
     for await (const frame of tape.frames()) {
-      this.#builder.add(frame)
+      builder.add(frame)
       this.#isStale = true
     }
+    if (builder !== this.#builder) return // the recording goes on with another tape
     this.#isLive = false
     this.#refresh()
+  }
+
+  #followNext(tape: string): void {
+    if (this.#signal === undefined) return
+    this.#tape = tape
+    this.#builder = new TurnBuilder()
+    this.#repeated.clear()
+    this.#isLive = true
+    this.#say(`the recording goes on with ${tape}`)
+    void this.follow(this.#signal).catch((error: unknown) => this.#say(errorMessage(error), 'red'))
   }
 
   readonly onEvent = (event: JsonObject): void => {
@@ -132,6 +146,9 @@ class Monitor {
         break
       case 'extended':
         this.#extendHeld(String(event['key']), Number(event['leftMs']))
+        break
+      case 'tape':
+        this.#followNext(String(event['tape']))
         break
       case 'passed':
         this.#say(
@@ -202,7 +219,7 @@ class Monitor {
   #state(): MonitorState {
     return {
       ...this.#lists(),
-      tape: this.#options.tape,
+      tape: this.#tape,
       isLive: this.#isLive,
       isAttached: this.#control !== undefined,
       interceptFilter: this.#interceptFilter,

@@ -8,7 +8,7 @@ import { encodeInterception } from '../../tape/codec.ts'
 import type { HttpFrame, LinkSide } from '../../tape/frame.ts'
 import type { HeldMarks } from '../intercept/link-interceptor.ts'
 import {
-  encodeEventMembers,
+  encodeEventOn,
   redactHeaderList,
   bodyBytes,
   type FramePlace,
@@ -109,10 +109,7 @@ export class ExchangeFrames {
   /** Writes an event that was found in a body. */
   eventNow(place: string, event: string, details: FrameDetails): void {
     this.#isFlushDue = true
-    this.#log.bufferFrame(
-      this.#log.now(),
-      `${place}${encodeEventMembers(event, details, this.#log.redactor)}`,
-    )
+    this.#log.bufferFrame(this.#log.now(), `${place}${encodeEventOn(this.#log, event, details)}`)
   }
 
   /** Writes a message frame. Returns false, and writes nothing, if the body is not a JSON object or array. */

@@ -45,6 +45,8 @@ export class ExchangeRecorder {
     this.#exchanges = options.log.continued.exchanges
     this.#frames = new ExchangeFrames(options.log, options)
     this.#bodies = new BodyRecorder(this.#frames, options)
+    const { interceptor, log } = options
+    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape(tape))
   }
 
   /** Starts to record an exchange. */
@@ -72,6 +74,7 @@ export class ExchangeRecorder {
     text: string,
     marks: HeldMarks,
   ): number | undefined {
+    if (dir === 'c2s' && this.#options.filter?.keepsRequest(text) === false) return undefined
     const place = `${this.#server()},"conn":${conn},"x":${x},"dir":"${dir}"`
     return this.#frames.heldMessage(place, text, marks)
   }

@@ -24,6 +24,7 @@ import {
   type ObservedMessage,
   type OpenCall,
 } from './link-interceptor.ts'
+import type { RecordedTape } from '../tape-log.ts'
 
 export interface InterceptOptions {
   readonly filter: FilterExpression
@@ -31,6 +32,8 @@ export interface InterceptOptions {
   readonly holdLimitMs: number
   /** What happens to a message at the limit: it is forwarded, or its request fails. */
   readonly onLimit: 'forward' | 'error'
+  /** Whether a request is on the tape; by default all are. Others have no number there. */
+  readonly isRecorded?: ((text: string) => boolean) | undefined
 }
 
 /** Hears of everything that happens to held messages. */
@@ -46,6 +49,7 @@ export type InterceptEvent =
     } & HoldDecider)
   | { readonly event: 'extended'; readonly key: string; readonly leftMs: number }
   | { readonly event: 'filter'; readonly filter: string }
+  | { readonly event: 'tape'; readonly tape: string }
   | {
       readonly event: 'passed'
       readonly dir: Direction
@@ -104,6 +108,7 @@ export class Interceptor {
   #exchanges = 0
   #repeats = 0
   #isClosed = false
+  #tape: string | undefined
 
   constructor(options: InterceptOptions) {
     this.#options = options
@@ -200,8 +205,20 @@ export class Interceptor {
     return held
   }
 
-  /** The number of a further request of the client. Its bytes are kept for a while, so that it can be repeated. */
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number {
+  /** Follows the recording to another tape, on which requests are numbered from the beginning. */
+  useTape({ path, requests }: RecordedTape): void {
+    this.#exchanges = requests
+    if (this.#tape !== undefined) this.#emit({ event: 'tape', tape: path })
+    this.#tape = path
+  }
+
+  /**
+   * The number of a further request of the client on the tape; `undefined` if it is not recorded. Its bytes are kept for a while, so
+   * that it can be repeated.
+   */
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number | undefined {
+    const { isRecorded } = this.#options
+    if (isRecorded !== undefined && !isRecorded(Buffer.from(bytes).toString('utf8'))) return undefined
     const exchange = ++this.#exchanges
     this.#recentCalls[exchange % MAX_RECENT_CALLS] = { exchange, link, bytes }
     return exchange
@@ -221,6 +238,7 @@ export class Interceptor {
       })
     const id = `reelay-repeat-${++this.#repeats}`
     const text = checkRepeatedRequest(edited ?? Buffer.from(call.bytes).toString('utf8'), id)
+    this.#exchanges++ // it has a number of its own on the tape
     call.link.repeat(text, (response) => this.#emit({ event: 'repeated', id, exchange, response }))
     return id
   }
@@ -408,8 +426,9 @@ export class HeldMessage {
   #deliver(text: string): void {
     const { observed, of } = this.#options
     const original = text === observed.text ? {} : { original: observed.text }
-    const marks = { side: receiverOf(this.dir), ...(of !== undefined && { of }), ...original }
-    observed.route.record(this.dir, text, marks)
+    // A message whose arrival was left out of the tape is left out altogether.
+    if (of !== undefined)
+      observed.route.record(this.dir, text, { side: receiverOf(this.dir), of, ...original })
     observed.route.deliver(text)
   }
 

@@ -71,7 +71,7 @@ interface MessageHolder {
   wants(subject: () => FilterSubject): boolean
   hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldOnLink
   heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number | undefined
   readonly neededName: string | undefined
   readonly isArmed: boolean
   /** Tells the users that a message was forwarded which the filter may have matched. */
@@ -341,7 +341,7 @@ interface WaitingMessage {
 }
 
 function deliverWaiting({ dir, text, route }: ObservedMessage, of: number | undefined): void {
-  route.record(dir, text, { side: receiverOf(dir), ...(of !== undefined && { of }) })
+  if (of !== undefined) route.record(dir, text, { side: receiverOf(dir), of })
   route.deliver(text)
 }
 

@@ -3,7 +3,7 @@ import { toAsciiJson } from '../../json/parse.ts'
 import { type Line, LineSplitter } from '../../protocol/lines.ts'
 import type { Direction } from '../../protocol/message.ts'
 import {
-  encodeEventMembers,
+  encodeEventOn,
   encodeMembers,
   type FramePlace,
   framePlace,
@@ -54,6 +54,7 @@ export class StdioRecorder {
     this.#options = options
     this.#place = `,"server":${toAsciiJson(server)},"conn":${conn}`
     this.interception = interceptor?.link({ server, conn: () => conn })
+    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape(tape))
   }
 
   /** The path of the tape, or undefined if it could not be created. */
@@ -103,7 +104,7 @@ export class StdioRecorder {
 
   event(event: string, details: Readonly<Record<string, unknown>> = {}): void {
     const { log } = this.#options
-    log.guard(() => log.writeFrame(`${this.#place}${encodeEventMembers(event, details, log.redactor)}`))
+    log.guard(() => log.writeFrame(`${this.#place}${encodeEventOn(log, event, details)}`))
   }
 
   #writeStderr(text: string): void {

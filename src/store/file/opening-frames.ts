@@ -11,7 +11,7 @@ const HANDSHAKE_METHODS: ReadonlySet<unknown> = new Set([
 ])
 
 /** The frames that open the sessions of a tape, without their number and time: the next tape of a series begins with them. */
-export function openingFrames(path: string): readonly string[] {
+export function openingFrames(path: string, firstNumber: number): OpeningFrames {
   const lines = firstLines(path).flatMap((line) => {
     const [place] = /^\{"n":\d+,"t":[\d.]+/.exec(line) ?? []
     const frame = place === undefined ? undefined : parseJson(line)
@@ -20,9 +20,39 @@ export function openingFrames(path: string): readonly string[] {
   const exchanges = new Set(lines.flatMap(({ frame }) => (isOpening(frame) ? [frame['x']] : [])))
   exchanges.delete(undefined) // messages over stdio have no exchange
   const unanswered = new Set<string>()
-  return lines
-    .filter(({ frame }) => isOpeningExchange(frame, unanswered) || exchanges.has(frame['x']))
-    .map(({ rest }) => rest)
+  /** The new numbers of the frames that are copied, by the old ones. */
+  const numbers = new Map<unknown, number>()
+  const frames: string[] = []
+  let requests = 0
+  for (const { frame, rest } of lines) {
+    const isDelivery = numbers.has(frame['of']) // of a message that was held
+    if (!isOpeningExchange(frame, unanswered) && !exchanges.has(frame['x']) && !isDelivery) continue
+    numbers.set(frame['n'], firstNumber + frames.length)
+    frames.push(withNewNumber(rest, frame['of'], numbers))
+    if (frame['of'] === undefined) requests += requestsIn(frame)
+  }
+  return { frames, requests }
+}
+
+interface OpeningFrames {
+  /** Everything after the time of each frame. */
+  readonly frames: readonly string[]
+  /** The number of requests of the client in them. */
+  readonly requests: number
+}
+
+/** The frame in which a held message arrived has another number now. */
+function withNewNumber(rest: string, of: unknown, numbers: ReadonlyMap<unknown, number>): string {
+  const number = numbers.get(of)
+  if (of === undefined) return rest
+  return rest.replace(/,"of":\d+/, number === undefined ? '' : `,"of":${number}`)
+}
+
+function requestsIn({ dir, msg }: JsonObject): number {
+  const items: readonly unknown[] = Array.isArray(msg) ? msg : [msg]
+  const isRequest = (item: unknown): boolean =>
+    member(item, 'method') !== undefined && isId(member(item, 'id'))
+  return dir === 'c2s' ? items.filter(isRequest).length : 0
 }
 
 /** A finished tape of a client that only asked what the server can do. */
@@ -37,6 +67,8 @@ export interface ProbeTape {
   /** The highest numbers of a connection and of an HTTP exchange. */
   readonly connections: number
   readonly exchanges: number
+  /** The number of requests of the client. */
+  readonly requests: number
 }
 
 /**
@@ -63,6 +95,7 @@ export function readProbeTape(path: string, header?: string): ProbeTape | undefi
     end: size - Buffer.byteLength(last) - 1,
     connections: highest(frames, 'conn'),
     exchanges: highest(frames, 'x'),
+    requests: sent.length,
   }
 }
 
