@@ -60,7 +60,7 @@ export async function startControl({ tape, subject, http }: ControlServerOptions
 }
 
 async function listenOnSocket(server: Server, path: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
+  await new Promise<void>((listening, reject) => {
     server.once('error', (cause) =>
       reject(
         new ReelayError('LISTEN_FAILED', `cannot listen on the control socket ${path}: ${cause.message}`, {
@@ -69,7 +69,7 @@ async function listenOnSocket(server: Server, path: string): Promise<void> {
         }),
       ),
     )
-    server.listen(path, resolve)
+    server.listen(path, listening)
   })
   if (process.platform !== 'win32') chmodSync(path, 0o600)
 }

@@ -68,7 +68,13 @@ export class InterceptedLines implements DirectionRecorder {
     if (this.#partialBytes <= MAX_HELD_BYTES && !this.#isTooLong) return
     const bytes = this.#withPartial(NO_BYTES)
     const { dir, link, route } = this.#options
-    if (!this.#isTooLong) link.passUnseen({ dir, bytes, why: 'it is longer than 16 MiB', event: route.event })
+    if (!this.#isTooLong)
+      link.passUnseen({
+        dir,
+        bytes,
+        why: 'it is longer than 16 MiB',
+        event: (event, details) => route.event(event, details),
+      })
     this.#isTooLong = true
     this.#options.recorder.pass(bytes, () => handOn(bytes))
   }
