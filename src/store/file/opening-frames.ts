@@ -50,9 +50,11 @@ function withNewNumber(rest: string, of: unknown, numbers: ReadonlyMap<unknown, 
 
 function requestsIn({ dir, msg }: JsonObject): number {
   const items: readonly unknown[] = Array.isArray(msg) ? msg : [msg]
-  const isRequest = (item: unknown): boolean =>
-    member(item, 'method') !== undefined && isId(member(item, 'id'))
   return dir === 'c2s' ? items.filter(isRequest).length : 0
+}
+
+function isRequest(item: unknown): boolean {
+  return member(item, 'method') !== undefined && isId(member(item, 'id'))
 }
 
 /** A finished tape of a client that only asked what the server can do. */
