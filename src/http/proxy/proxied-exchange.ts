@@ -51,7 +51,7 @@ export interface RequestPorts {
 export type ForwardRequest = (body: Buffer, replaced?: ReplacedHeaders) => void
 
 /** Values of headers by their lower-case names. A header without a value is left out, and one that the request does not have is added. */
-export type ReplacedHeaders = Readonly<Record<string, string | undefined>>
+type ReplacedHeaders = Readonly<Record<string, string | undefined>>
 
 /** The response to the client of an exchange with a gate. */
 export interface ClientPort {
