@@ -29,6 +29,8 @@ export interface ChangedPart {
   readonly line: number
   readonly expected: string
   readonly actual: string
+  /** Where the part begins in both texts, if it is known. */
+  readonly from?: { readonly expected: number; readonly actual: number }
 }
 
 /** Two texts whose values were compared. */

@@ -3,6 +3,7 @@ import { styleText } from 'node:util'
 import { describeValue } from '../match/describe-request.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { member } from '../json/parse.ts'
+import type { ChangedPart } from '../diff/difference.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
@@ -256,11 +257,11 @@ export function findingText(finding: StepFinding): string {
   return [...words, ...sides].join('   ')
 }
 
-function findingParts({ message, path, expected, actual }: StepFinding): {
+function findingParts({ message, path, expected, actual, difference }: StepFinding): {
   readonly words: readonly string[]
   readonly sides: readonly string[]
 } {
-  const [recorded, now] = describeChange(expected, actual)
+  const [recorded, now] = describeChange(expected, actual, difference?.parts?.[0])
   return {
     words: [path ?? '', message].filter((word) => word !== ''),
     sides: [
@@ -277,11 +278,17 @@ const FINDING_INDENT = ' '.repeat(14)
 function describeChange(
   expected: unknown,
   actual: unknown,
+  part?: ChangedPart,
 ): readonly [string | undefined, string | undefined] {
   if (expected === undefined || actual === undefined) return [describeSide(expected), describeSide(actual)]
   const areTexts = typeof expected === 'string' && typeof actual === 'string'
   const [before, after] = areTexts ? [expected, actual] : [canonicalJson(expected), canonicalJson(actual)]
   const longest = Math.max(before.length, after.length)
+  if (part?.from !== undefined && longest > SHOWN) {
+    const back = Math.max(MIN_CONTEXT, Math.floor((SHOWN - part.actual.length) / 2))
+    const [ours, theirs] = [part.from.expected, part.from.actual].map((from) => Math.max(0, from - back))
+    return [excerpt(before, ours ?? 0, areTexts), excerpt(after, theirs ?? 0, areTexts)]
+  }
   const start = commonPrefixLength(before, after)
   const changed = longest - commonAffixLength(before, after)
   const context = Math.max(MIN_CONTEXT, Math.floor((SHOWN - changed) / 2))

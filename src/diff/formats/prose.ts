@@ -63,3 +63,47 @@ function withoutCommonEnds(
 }
 
 const CONTEXT_TOKENS = 2
+
+/**
+ * Returns the parts that changed in the same way in several live texts. A part that differs from one live text to the other is noise
+ * beside the change. Returns nothing if the texts are too long or too different to tell.
+ */
+export function steadyParts(
+  expected: string,
+  actual: string,
+  others: readonly string[],
+): readonly ChangedPart[] {
+  if (expected.length + actual.length > LONGEST_COMPARED) return []
+  const [ours, theirs] = [proseTokens(expected), proseTokens(actual)]
+  const steady = others
+    .map((other) => longestCommonSubsequence(theirs, proseTokens(other)))
+    .reduce(
+      (left, common) => {
+        const kept = new Set(common.map((one) => one.expected))
+        return left.map((is, at) => is && kept.has(at))
+      },
+      theirs.map(() => true),
+    )
+  const parts: ChangedPart[] = []
+  let [row, column] = [0, 0]
+  for (const next of [
+    ...longestCommonSubsequence(ours, theirs),
+    { expected: ours.length, actual: theirs.length },
+  ]) {
+    const isChanged = next.expected > row || next.actual > column
+    if (isChanged && steady.slice(column, next.actual).every(Boolean)) {
+      const [before, after] = [ours.slice(0, row).join(''), theirs.slice(0, column).join('')]
+      parts.push({
+        line: before.split('\n').length,
+        expected: ours.slice(row, next.expected).join(''),
+        actual: theirs.slice(column, next.actual).join(''),
+        from: { expected: before.length, actual: after.length },
+      })
+    }
+    row = next.expected + 1
+    column = next.actual + 1
+  }
+  return parts.slice(0, MOST_PARTS)
+}
+
+const LONGEST_COMPARED = 100_000

@@ -33,6 +33,20 @@ test('a server whose responses differ only in noise passes, and the noise names 
   expect(report.unstable).toEqual([])
 })
 
+function reportOf(ticket: string, items: number): Tape {
+  const text = `Report ${ticket} of the warehouse in the north: ${items} items left`
+  return session(...called(1, 'report', {}, { text }))
+}
+
+test('a change in a text with noise is named and shown without the noise around it', async () => {
+  const lives = TICKETS.map((ticket) => reportOf(ticket, 6))
+  const report = await againstRuns(lives, reportOf('k3x8-q1', 5))
+  expect(report.summary.verdict).toBe('fail')
+  expect(replaySummaryText(report)).toMatch(
+    /changed in line 1: "5" is now "6".*\n.*recorded "…e warehouse in the north: 5 items left"\n.*now +"…e warehouse in the north: 6 items left"/,
+  )
+})
+
 test.each([
   ['second', [SAME[0], ticketsAnd('b8n4-u6', ...refused(2, 'price')), SAME[2]]],
   ['third', [SAME[0], SAME[1], ticketsAnd('b8n4-u6', ...refused(2, 'price'))]],

@@ -75,7 +75,9 @@ export async function replayRepeatedly(
     const number = ++runs
     options.controller?.start() // from now on it can stop the run
     await beforeRun?.(number)
-    const run = replay(tape, { ...options, target, correlate, onWrites })
+    // The listeners of a run are released with its own signal.
+    const signal = options.signal && AbortSignal.any([options.signal])
+    const run = replay(tape, { ...options, ...(signal && { signal }), target, correlate, onWrites })
     void answerStops(run.stops, onStop)
     if (onStep !== undefined) for await (const step of run) onStep(step, number)
     return timed(await run.report)

@@ -1,8 +1,10 @@
 import type { Difference } from '../../diff/difference.ts'
+import { steadyParts } from '../../diff/formats/prose.ts'
 import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { NoisePlace } from '../../diff/noise/noise-places.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import { formatPath } from '../../json/path.ts'
+import { truncateText } from '../../text.ts'
 import type { ExchangeExplanation } from '../noise/explain.ts'
 import type { ProfileNoise } from '../noise/noise-profile.ts'
 import type { ExchangeNoise, NoisyPath } from './exchange-noise.ts'
@@ -111,7 +113,7 @@ export function repeatedReport(
       if (hasFailed({ findings: findings.filter((one) => isRemaining.has(findingKey(one))) }))
         failedRuns.add(run)
     const findings = remaining.map(({ finding, inRuns }) =>
-      settled.length === 1 ? finding : { ...finding, inRuns },
+      settled.length === 1 ? finding : { ...withoutNoisyParts(finding, settled), inRuns },
     )
     return { ...(settled.find(hasFailed) ?? sameStep.find(isUnanswered) ?? sameStep[0]), findings }
   })
@@ -295,6 +297,27 @@ class ProfileUse {
 
   paths(): readonly NoisyPath[] {
     return [...this.#places.values()]
+  }
+}
+
+/** Names the part of a text that changed in the same way in every run, if other parts of it are noise. */
+function withoutNoisyParts(finding: StepFinding, runs: readonly ReplayStep[]): StepFinding {
+  const { difference, expected, actual, path } = finding
+  if (difference?.parts === undefined || typeof expected !== 'string' || typeof actual !== 'string')
+    return finding
+  const others = runs
+    .flatMap(({ findings }) => findings)
+    .flatMap((one) => (one.path === path && typeof one.actual === 'string' ? [one.actual] : []))
+  if (others.every((other) => other === actual)) return finding
+  const parts = steadyParts(expected, actual, others)
+  const [first] = parts
+  if (first === undefined) return finding
+  const [before, after] = [first.expected, first.actual].map((text) => `"${truncateText(text, 60)}"`)
+  const more = parts.length === 1 ? '' : `, and ${parts.length - 1} more`
+  return {
+    ...finding,
+    message: `changed in line ${first.line}: ${before} is now ${after}${more}`,
+    difference: { ...difference, parts },
   }
 }
 
