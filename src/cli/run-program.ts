@@ -1,6 +1,6 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { similarName } from '../text.ts'
+import { quoteShellWord, similarName } from '../text.ts'
 import { VERSION } from '../version.ts'
 import type { CommandDefinition } from './command.ts'
 import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
@@ -20,6 +20,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     for (const entry of entries) program.addCommand((await commandFor(entry, argv)).helpGroup(`${heading}:`))
   try {
     rejectUnknownHelpTopic(program, argv)
+    rejectMissingTape(argv)
     await program.parseAsync(argv.map((word, at) => (at === 2 && word === '-v' ? '--version' : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -123,12 +124,32 @@ function usageErrorFrom(error: CommanderError, program: Command, argv: readonly 
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const command = program.commands.find((each) => each.name() === argv[2])?.name()
   const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
-  const [, guess] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
+  const [, similar] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
   const missing = missingDashes(argv) ?? MISSING_ARGUMENT_HINTS[message]
+  const guess = similar ?? (missing === undefined ? otherNameOf(message, program, argv) : undefined)
   if (guess === undefined && missing !== undefined)
     return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
   return new ReelayError('USAGE', message, { hint, cause: error })
+}
+
+/** Options that other tools have by another name. */
+function otherNameOf(message: string, program: Command, [, , verb]: readonly string[]): string | undefined {
+  const [, unknown = ''] = /^unknown option '(.+)'$/.exec(message) ?? []
+  const known = program.commands.find((each) => each.name() === verb)?.options ?? []
+  const other = OTHER_NAMES[unknown]?.find((name) => known.some(({ long }) => long === name))
+  return other === undefined ? undefined : `Did you mean ${other}?`
+}
+
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  '--duration': ['--for'],
+  '--vus': ['--users'],
+  '--concurrency': ['--users'],
+  '--format': ['--report', '--json'],
+  '--reporter': ['--report', '--json'],
+  '--force': ['--overwrite'],
+  '--port': ['--http', '--listen'],
+  '--host': ['--http', '--listen'],
 }
 
 const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
@@ -139,8 +160,26 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
   "missing required argument 'path'":
     'give a path in a request, as in: reelay match add my-tape params.arguments.date --as ignore',
   "missing required argument 'file'": 'give the path of the recording',
+  "missing required argument 'before'": 'give two tapes, as in: reelay diff before-tape after-tape',
+  "missing required argument 'paths'":
+    'give two folders of tapes, as in: reelay diff-batch before-folder after-folder',
+  "missing required argument 'tapes'": 'give tapes, as in: reelay contract make my-tape -o contract.yaml',
+  "missing required argument 'contract'":
+    'give the contract first, as in: reelay contract check contract.yaml my-tape; reelay contract make makes one',
   "missing required argument 'shell'": 'use one of bash, zsh, fish, powershell',
 }
+
+/** Without a tape, the first word of the server command would be taken for one. */
+function rejectMissingTape([, , verb = '', ...words]: readonly string[]): void {
+  if (!TAPE_COMMANDS.has(verb) || words[0] !== '--') return
+  const command = words.slice(1).map(quoteShellWord).join(' ')
+  throw new ReelayError('USAGE', 'no tape is given', {
+    hint: `put its name before --, as in: reelay ${verb} my-tape -- ${command}`,
+  })
+}
+
+/** Commands that take a tape and then, after --, the command of a live server. */
+const TAPE_COMMANDS = new Set(['verify', 'replay', 'learn', 'debug', 'load'])
 
 /** The words of a server command are read as options of Reelay if `--` is missing. */
 function missingDashes(argv: readonly string[]): string | undefined {

@@ -216,7 +216,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 export function readContract(path: string): Contract {
   if (statSync(path, { throwIfNoEntry: false }) === undefined)
     throw new ReelayError('SETTINGS_INVALID', `there is no contract at ${path}`, {
-      hint: 'make one with reelay contract make <tape> -o <file>',
+      hint: 'the contract comes first, then the tape; make one with reelay contract make <tape> -o <file>',
     })
   const setting = readSettingsFile(path, { hint: HINT, maxBytes: MAX_BYTES })
   const read = setting.members(['reelayContract', 'made', 'from', 'accepted', 'servers'])

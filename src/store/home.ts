@@ -41,6 +41,11 @@ export function isTapePath(nameOrPath: string): boolean {
   return nameOrPath.includes('/') || nameOrPath.includes(sep) || nameOrPath.endsWith('.jsonl')
 }
 
+/** Returns true if a tape in the tape folder can have this name. */
+export function isTapeName(text: string): boolean {
+  return !isTapePath(text) && nameProblem(text) === undefined
+}
+
 function nameProblem(name: string): string | undefined {
   if (name === '') return 'it is empty'
   if (name.length > MAX_NAME_LENGTH)

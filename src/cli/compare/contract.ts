@@ -11,6 +11,7 @@ import {
 } from '../../compare/contract-file.ts'
 import { liveSurface } from '../../compare/live-surface.ts'
 import { resolveTape } from '../../store/home.ts'
+import { quoteShellWord } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { LIVE_SERVER_OPTIONS, type LiveServerFlags } from '../options/live-options.ts'
 import { option, usageError, type OptionRow } from '../options/option.ts'
@@ -50,6 +51,7 @@ const makeCommand = defineCommand<{ output?: string }>({
   arguments: { '<tapes...>': 'Tape names, or paths of tape files' },
   options: { output: option('-o, --output', fileValue, 'Write the contract to this file instead of stdout') },
   run: async (tapes, { output }) => {
+    if (output !== undefined) requireNewContract(output)
     const contract = await contractFromTapes(tapes.map((tape) => resolveTape(tape)))
     const redact = createOutputRedactor()
     if (output === undefined) return print(await contractText(contract, redact))
@@ -57,6 +59,15 @@ const makeCommand = defineCommand<{ output?: string }>({
     process.stderr.write(`reelay contract: written to ${output}\n`)
   },
 })
+
+/** A contract may contain accepted findings, which would be lost. */
+function requireNewContract(file: string): void {
+  if (!existsSync(file)) return
+  throw usageError(
+    `${file} exists`,
+    `to renew it, use reelay contract check ${quoteShellWord(file)} <tape> --update; otherwise choose another file, or remove that one first`,
+  )
+}
 
 const checkCommand = defineCommand<CheckFlags>({
   name: 'check',

@@ -193,6 +193,13 @@ interface TapePairs {
 function pairsOf(paths: readonly string[]): TapePairs {
   const [before = '', after = ''] = paths
   if (paths.length === 2 && isFolder(before) && isFolder(after)) return pairsInFolders(before, after)
+  const folder = paths.find(isFolder)
+  const other = paths.find((path) => !isFolder(path))
+  if (folder !== undefined && other !== undefined)
+    throw usageError(
+      `${folder} is a folder, and ${other} is not`,
+      'give two folders, or an even number of tapes',
+    )
   if (paths.length % 2 !== 0 || paths.length === 0)
     throw usageError(
       'diff-batch needs two folders, or an even number of tapes',

@@ -3,7 +3,7 @@ import { styleText, inspect } from 'node:util'
 import { withDocsPaths } from '../reelay-command.ts'
 import { clearProgress } from './progress.ts'
 import { createOutputRedactor } from './redact-output.ts'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** Writes a result to stdout. */
@@ -15,10 +15,26 @@ export function print(text: string): void {
 /** Ignores that a reader closes our output early, as in `| head`. Other errors, such as a full disk, are reported. */
 export function ignoreClosedOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') reportError(error)
+    if (error.code !== 'EPIPE') reportLostOutput(error)
   })
   process.stderr.on('error', () => {}) // there is nowhere left to report it
 }
+
+/** The result of the command counts for nothing if it could not be written. A command sets its exit code later than this. */
+function reportLostOutput(error: NodeJS.ErrnoException): void {
+  if (isOutputLost) return
+  isOutputLost = true
+  reportError(
+    new ReelayError('REPORT_UNWRITABLE', `the output cannot be written: ${errorMessage(error)}`, {
+      hint: 'check where stdout goes, and whether there is space left',
+      cause: error,
+    }),
+  )
+  const { exitCode } = process
+  process.once('exit', () => (process.exitCode = exitCode))
+}
+
+let isOutputLost = false
 
 /** Writes a result of any length to stdout, as fast as it is read. Stops if the reader closes the output. */
 export async function printChunks(

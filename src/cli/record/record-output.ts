@@ -7,7 +7,7 @@ import { safeName } from '../../record/tape-header.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
 import type { TapeCopyResult } from '../../share/share-tape.ts'
 import { removeTapes } from '../../store/file/write.ts'
-import { resolveTape, TAPE_EXTENSION } from '../../store/home.ts'
+import { isTapeName, resolveTape, TAPE_EXTENSION } from '../../store/home.ts'
 import { type VaultSummary, isCommittable, checkVaultPath } from '../../store/vault.ts'
 import { escapeControlChars, quoteTapeArgument } from '../../text.ts'
 
@@ -88,7 +88,7 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
 /** The name of a tape in the tape folder, and the path of any other. */
 export function nameOrPath(path: string): string {
   const name = basename(path, TAPE_EXTENSION)
-  return resolveTape(name) === path ? name : path
+  return isTapeName(name) && resolveTape(name) === path ? name : path
 }
 
 function printVaultSummary({ path, added, trouble }: VaultSummary): void {

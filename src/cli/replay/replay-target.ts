@@ -69,7 +69,7 @@ function targetUsageError(both: boolean): ReelayError {
     ? usageError('a URL and a server command are both given', 'use one of them')
     : usageError(
         'no live server is given',
-        'put its command after the tape and --, as in: <tape> -- node server.js; or give its --url',
+        'put its command at the end, after --, as in: -- node server.js; or give its --url',
       )
 }
 
