@@ -194,10 +194,10 @@ function pairsOf(paths: readonly string[]): TapePairs {
   const [before = '', after = ''] = paths
   if (paths.length === 2 && isFolder(before) && isFolder(after)) return pairsInFolders(before, after)
   const folder = paths.find(isFolder)
-  const tape = paths.find((path) => !isFolder(path))
-  if (folder !== undefined && tape !== undefined)
+  const file = paths.find((path) => !isFolder(path))
+  if (folder !== undefined && file !== undefined)
     throw usageError(
-      `${folder} is a folder, and ${tape} is not`,
+      `${folder} is a folder, and ${file} is not`,
       'give two folders, or an even number of tapes',
     )
   if (paths.length % 2 !== 0 || paths.length === 0)

@@ -1,7 +1,7 @@
 import type { Client as ClientV2 } from '@modelcontextprotocol/client'
 import type { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { ElicitRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import {
   answerOf,
   call,
@@ -13,6 +13,7 @@ import {
   tapeOf,
   type Said,
 } from '../../../test/support/tape-of.ts'
+import type * as library from '../../index.ts'
 import { ReplaySession, type ReplaySessionOptions } from './replay-session.ts'
 
 const asked = (id: number, method: string, params: object | undefined, result: object): readonly Said[] => [
@@ -355,6 +356,43 @@ test('a session has the other members of a client', async () => {
   ])
   expect(() => session.listen()).toThrow(expect.objectContaining({ code: 'USAGE' }))
   expect(session.transport).toBeUndefined()
+})
+
+/** The exported functions and classes that return something with `close`, but without `Symbol.asyncDispose`. */
+type WithoutDispose<Exports> = {
+  [Name in keyof Exports]: Exports[Name] extends (...args: never) => infer Opened
+    ? NeedsDispose<Awaited<Opened>, Name>
+    : Exports[Name] extends abstract new (...args: never) => infer Opened
+      ? NeedsDispose<Opened, Name>
+      : never
+}[keyof Exports]
+type NeedsDispose<Opened, Name> = Opened extends { close: unknown }
+  ? Opened extends AsyncDisposable
+    ? never
+    : Name
+  : never
+
+test('no member of the clients of both SDKs is missing, and everything that opens can be used with await using', () => {
+  expectTypeOf<Exclude<keyof ClientV1 | keyof ClientV2, keyof ReplaySession>>().toBeNever()
+  expectTypeOf<WithoutDispose<typeof library>>().toBeNever()
+})
+
+test('requests without a handler go to the fallback, and a second handler can be rejected', async () => {
+  const session = new ReplaySession(tapeOf(...TALKING), { drift: 'ignore' })
+  const heard: string[] = []
+  session.fallbackNotificationHandler = ({ method }) => heard.push(method)
+  session.fallbackRequestHandler = ({ method }) => {
+    heard.push(method)
+    return { action: 'decline' }
+  }
+  await session.callTool({ name: 'work' })
+  expect(heard).toEqual(['notifications/message', 'elicitation/create'])
+  session.assertCanSetRequestHandler('elicitation/create')
+  session.setRequestHandler('elicitation/create', () => ({ action: 'accept' }))
+  expect(() => session.assertCanSetRequestHandler('elicitation/create')).toThrow(
+    'there is already a handler for elicitation/create',
+  )
+  expect(session.autoOpenedSubscription).toBeUndefined()
 })
 
 test('notifications without a handler go to the fallback, their errors to onerror, and a closed session says so once', async () => {

@@ -144,6 +144,28 @@ export class ReplaySession extends SessionCalls {
     this.#client.fallbackNotificationHandler = handler
   }
 
+  /** Answers requests of the server that have no handler of their own, instead of the recorded answer. */
+  get fallbackRequestHandler(): ((request: SessionMessage) => unknown) | undefined {
+    return this.#client.fallbackRequestHandler
+  }
+
+  set fallbackRequestHandler(handler: ((request: SessionMessage) => unknown) | undefined) {
+    this.#client.fallbackRequestHandler = handler
+  }
+
+  /** Fails if there is a handler for the method. */
+  assertCanSetRequestHandler(method: string): void {
+    if (this.#client.hasHandler(method))
+      throw new ReelayError('USAGE', `there is already a handler for ${method}`, {
+        hint: 'call removeRequestHandler first',
+      })
+  }
+
+  /** A session opens no subscriptions of its own. */
+  get autoOpenedSubscription(): undefined {
+    return undefined
+  }
+
   /** Gets errors that have no caller, such as those of notification handlers. */
   get onerror(): ((error: Error) => void) | undefined {
     return this.#client.reportError

@@ -34,6 +34,8 @@ export class SessionClient {
   readonly #recordedServer: RecordedServer
   /** Handles notifications that have no handler of their own. */
   fallbackNotificationHandler: SessionHandler | undefined
+  /** Answers requests that have no handler of their own. */
+  fallbackRequestHandler: SessionHandler | undefined
   /** Called with the error of a notification handler, which has no caller that could get it. */
   reportError: ((error: Error) => void) | undefined
   #missed: Miss | undefined
@@ -51,7 +53,7 @@ export class SessionClient {
         this.#missed = miss
         setup.onMiss?.(miss)
       },
-      isAnsweredByTape: (method) => !this.#handlers.has(method),
+      isAnsweredByTape: (method) => this.requestHandler(method) === undefined,
     })
     this.player.start()
   }
@@ -59,6 +61,15 @@ export class SessionClient {
   /** Sets the handler for notifications or requests of a method. */
   handle(method: string, handler: SessionHandler): void {
     this.#handlers.set(method, handler)
+  }
+
+  /** The handler that answers requests of a method, if there is one. */
+  requestHandler(method: string): SessionHandler | undefined {
+    return this.#handlers.get(method) ?? this.fallbackRequestHandler
+  }
+
+  hasHandler(method: string): boolean {
+    return this.#handlers.has(method)
   }
 
   removeHandler(method: string): void {
@@ -118,13 +129,14 @@ export class SessionClient {
   ): readonly (readonly [key: string, answer: unknown])[] {
     if (round > MAX_ROUNDS) throw tooManyRounds(method)
     const questions = Object.entries(isObject(result['inputRequests']) ? result['inputRequests'] : {})
-    const isHandled = (question: unknown): boolean => this.#handlers.has(String(member(question, 'method')))
+    const isHandled = (question: unknown): boolean =>
+      this.requestHandler(String(member(question, 'method'))) !== undefined
     const recorded = questions.every(([, question]) => isHandled(question))
       ? undefined
       : this.#recordedInputResponses(method, params, result)
     return questions.map(([key, question]) => {
       const asked = String(member(question, 'method'))
-      const handler = this.#handlers.get(asked)
+      const handler = this.requestHandler(asked)
       if (handler !== undefined) return [key, handler({ method: asked, params: member(question, 'params') })]
       const answer = member(recorded, key)
       if (answer === undefined) throw noAnswer(method, asked)
@@ -230,7 +242,7 @@ export class SessionClient {
     const answer = (result: unknown): void => this.send({ id, result })
     const reject = (thrown: unknown): void => this.send({ id, error: errorOf(thrown) })
     try {
-      const result = this.#handlers.get(method)?.({ method, params })
+      const result = this.requestHandler(method)?.({ method, params })
       return result instanceof Promise ? result.then(answer, reject) : answer(result)
     } catch (thrown) {
       return reject(thrown)
