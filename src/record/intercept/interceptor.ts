@@ -216,12 +216,17 @@ export class Interceptor {
    * The number of a further request of the client on the tape; `undefined` if it is not recorded. Its bytes are kept for a while, so
    * that it can be repeated.
    */
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number | undefined {
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array | undefined): number | undefined {
     const { isRecorded } = this.#options
-    if (isRecorded !== undefined && !isRecorded(Buffer.from(bytes).toString('utf8'))) return undefined
+    if (bytes !== undefined && isRecorded?.(Buffer.from(bytes).toString('utf8')) === false) return undefined
     const exchange = ++this.#exchanges
-    this.#recentCalls[exchange % MAX_RECENT_CALLS] = { exchange, link, bytes }
+    const isKept = bytes !== undefined && bytes.length <= MAX_REPEATED_BYTES
+    this.#recentCalls[exchange % MAX_RECENT_CALLS] = { exchange, link, bytes: isKept ? bytes : undefined }
     return exchange
+  }
+
+  get readsRequests(): boolean {
+    return this.#options.isRecorded !== undefined
   }
 
   /** A part of a name without which no message can match. Returns `undefined` if something is held, or if every message has to be looked at. */
@@ -232,7 +237,7 @@ export class Interceptor {
   /** Sends a request of the client once more, under a new id. Its response is for the users only. Returns the id. */
   repeat(exchange: number, edited?: string): string {
     const call = this.#recentCalls[exchange % MAX_RECENT_CALLS]
-    if (call?.exchange !== exchange || call.bytes.length > MAX_REPEATED_BYTES)
+    if (call?.exchange !== exchange || call.bytes === undefined)
       throw new ReelayError('USAGE', `request #${exchange} cannot be repeated`, {
         hint: `only the last ${MAX_RECENT_CALLS} requests of a recording with --intercept can be, and no long ones or batches`,
       })
@@ -262,7 +267,8 @@ export class Interceptor {
 interface RecentCall {
   readonly exchange: number
   readonly link: LinkInterceptor
-  readonly bytes: Uint8Array
+  /** Missing if the request is long. */
+  readonly bytes: Uint8Array | undefined
 }
 
 const MAX_RECENT_CALLS = 200

@@ -71,7 +71,9 @@ interface MessageHolder {
   wants(subject: () => FilterSubject): boolean
   hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldOnLink
   heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array): number | undefined
+  nextExchange(link: LinkInterceptor, bytes: Uint8Array | undefined): number | undefined
+  /** Whether the number of a request depends on its content, so that every request has to be read whole. */
+  readonly readsRequests: boolean
   readonly neededName: string | undefined
   readonly isArmed: boolean
   /** Tells the users that a message was forwarded which the filter may have matched. */
@@ -140,16 +142,24 @@ export class LinkInterceptor {
   }
 
   /**
-   * Returns true if no line of a chunk can be held, without reading the lines: the filter needs a name that does not occur, and no
-   * response belongs to a call that it may match. Requests are still counted.
+   * Returns true if no line of a range can be held, without reading the lines: the filter needs a name that does not occur, and no
+   * response belongs to a call that it may match.
    */
-  passes(dir: Direction, lines: Uint8Array): boolean {
+  passes(chunk: Buffer, start: number, end: number): boolean {
     const { neededName } = this.#interceptor
     if (neededName === undefined || this.#isWaiting) return false
-    const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
-    if (bytes.includes(neededName) || bytes.includes(UNICODE_ESCAPE)) return false
-    if (dir === 'c2s') this.#countRequests(bytes)
-    return true
+    if (start === end) return true
+    const lines = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end)
+    const isOneLine = lines.indexOf(LINE_FEED) === lines.length - 1
+    if (isOneLine && passesByBeginning(lines, 0, neededName)) return true
+    return !lines.includes(neededName) && !lines.includes(UNICODE_ESCAPE)
+  }
+
+  /** Returns true if the line that begins at an index, and is not complete, cannot be held. */
+  passesBeginning(chunk: Buffer, start: number): boolean {
+    const { neededName, readsRequests } = this.#interceptor
+    if (neededName === undefined || readsRequests || this.#isWaiting) return false
+    return passesByBeginning(chunk, start, neededName)
   }
 
   /** Says that a message cannot be held, unless the filter certainly does not match it. */
@@ -165,19 +175,25 @@ export class LinkInterceptor {
     this.#interceptor.reportPassed(this, dir, why)
   }
 
-  get #isWaiting(): boolean {
-    const { c2s, s2c } = this.#calls
-    const isBlocked = this.#blocking.c2s !== undefined || this.#blocking.s2c !== undefined
-    return c2s.size > 0 || s2c.size > 0 || isBlocked
-  }
-
-  #countRequests(lines: Buffer): void {
+  /** Counts the requests among lines that were not looked at. */
+  countRequests(lines: Buffer): void {
     let start = 0
     for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, start)) {
       const line = lines.subarray(start, end)
       if (isRequestLine(line)) this.#interceptor.nextExchange(this, line)
       start = end + 1
     }
+  }
+
+  /** Counts a long line of which only the beginning and the end are known, if it is a request. It cannot be repeated. */
+  countLongLine(beginning: Buffer, end: Buffer): void {
+    if (isLongRequest(beginning, end)) this.#interceptor.nextExchange(this, undefined)
+  }
+
+  get #isWaiting(): boolean {
+    const { c2s, s2c } = this.#calls
+    const isBlocked = this.#blocking.c2s !== undefined || this.#blocking.s2c !== undefined
+    return c2s.size > 0 || s2c.size > 0 || isBlocked
   }
 
   /** Returns true if the message was taken over. Otherwise the transport forwards it now. */
@@ -444,13 +460,58 @@ const LINE_FEED = 10
 const UNICODE_ESCAPE = String.raw`\u`
 const BEFORE_ID = '{"jsonrpc":"2.0","id":'
 
+/**
+ * Returns true if the beginning of a line shows that it cannot match. A response of a call that cannot match does not either, and
+ * a message with a result is no call. Of two members with the same name, the first one counts here.
+ */
+function passesByBeginning(bytes: Buffer, start: number, neededName: string): boolean {
+  const first = endOfId(bytes, start) ?? start + 1
+  if (hasTextAt(bytes, first, RESULT_KEY)) return true
+  if (bytes[start] !== OPEN_BRACE || !hasTextAt(bytes, first, METHOD_KEY)) return false
+  const method = plainText(bytes, first + METHOD_KEY.length)
+  if (method === undefined || method.includes(neededName)) return false
+  const params = first + METHOD_KEY.length + method.length + 1
+  if (!hasTextAt(bytes, params, NAME_KEY)) return false
+  return plainText(bytes, params + NAME_KEY.length)?.includes(neededName) === false
+}
+
+const OPEN_BRACE = 123
+const RESULT_KEY = '"result":'
+const METHOD_KEY = '"method":"'
+const NAME_KEY = ',"params":{"name":"'
+const MAX_NAME_BYTES = 256
+
+/** Index after the id of a message that begins with it, and after the comma. */
+function endOfId(bytes: Uint8Array, start: number): number | undefined {
+  if (!hasTextAt(bytes, start, BEFORE_ID)) return undefined
+  const first = start + BEFORE_ID.length
+  const end = endOfDigits(bytes, first, bytes.length)
+  return end > first && bytes[end] === COMMA ? end + 1 : undefined
+}
+
+const COMMA = 44
+
+/** The text of a string that has no escapes. Returns `undefined` if it is long, or not complete. */
+function plainText(bytes: Buffer, start: number): string | undefined {
+  const text = bytes.toString('latin1', start, start + MAX_NAME_BYTES)
+  const end = text.search(/["\\]/)
+  return end >= 0 && text[end] === '"' ? text.slice(0, end) : undefined
+}
+
+/** Whether a line is a request, of which only the first and the last bytes are known. */
+function isLongRequest(beginning: Buffer, end: Buffer): boolean {
+  const first = endOfId(beginning, 0)
+  if (first !== undefined) return hasTextAt(beginning, first, '"method":')
+  return ID_AT_END.test(end.toString('latin1')) && !hasTextAt(beginning, 0, `{${RESULT_KEY}`)
+}
+
+const ID_AT_END = /,\s*"id"\s*:\s*(?:-?\d+|"(?:[^"\\]|\\.)*")\s*\}\s*$/
+
 /** Peers write the id first or last. All other lines are parsed. */
 function isRequestLine(line: Buffer): boolean {
   if (line.length === 0) return false
-  if (hasTextAt(line, 0, BEFORE_ID)) {
-    const idEnd = endOfDigits(line, BEFORE_ID.length, line.length)
-    if (idEnd > BEFORE_ID.length && hasTextAt(line, idEnd, ',"method":')) return true
-  }
+  const first = endOfId(line, 0)
+  if (first !== undefined && hasTextAt(line, first, '"method":')) return true
   if (hasTextAt(line, 0, '{"method":') && hasIdAtEnd(line)) return true
   if (!line.includes('"id"')) return false
   return classifyMessage(parseJson(line.toString('utf8'))).kind === 'request'

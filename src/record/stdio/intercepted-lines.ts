@@ -23,17 +23,22 @@ const CARRIAGE_RETURN = 13
 const [OPEN_BRACE, OPEN_BRACKET] = Buffer.from('{[')
 /** A longer line is forwarded as it arrives and never held, and the user is told. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024
+/** Of a longer line that is forwarded as it arrives, only the beginning and the end are kept. */
+const MAX_KEPT_BYTES = 64 * 1024
+/** More than the end of a message that shows its id. */
+const END_BYTES = 256
 
 /**
- * Takes the lines that are held out of one direction of a session. The others are forwarded in the tick in which their last byte
- * arrives, with the same bytes. Only whole lines are forwarded, because half of one could not be held any more.
+ * Takes the lines that are held out of one direction of a session. The others are forwarded with the same bytes: as they arrive, if
+ * their beginning shows that they cannot be held, or else in the tick in which their last byte arrives.
  */
 export class InterceptedLines implements DirectionRecorder {
   readonly #options: InterceptedLinesOptions
   readonly #route: MessageRoute
-  #partial: Uint8Array[] = []
+  #partial: Buffer[] = []
   #partialBytes = 0
-  #isTooLong = false
+  /** The line that is forwarded as it arrives. */
+  #forwarded: ForwardedLine | undefined
   /** Forwards the lines before the one that is being looked at. */
   #forwardEarlier: () => void = () => {}
 
@@ -50,9 +55,43 @@ export class InterceptedLines implements DirectionRecorder {
   }
 
   readonly pass = (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void): void => {
-    const end = this.#isTooLong && chunk.includes(LINE_FEED) ? chunk.length : chunk.lastIndexOf(LINE_FEED) + 1
-    if (end > 0) this.#passLines(this.#withPartial(chunk.subarray(0, end)), handOn)
-    if (end < chunk.length) this.#keep(chunk.subarray(end), handOn)
+    const bytes = toBuffer(chunk)
+    if (this.#partialBytes === 0 && this.#passesWhole(bytes))
+      return this.#options.recorder.pass(chunk, handOn)
+    const end = bytes.lastIndexOf(LINE_FEED) + 1
+    if (end > 0) this.#passLines(this.#withPartial(bytes.subarray(0, end)), handOn)
+    if (end < bytes.length) this.#keep(bytes.subarray(end), handOn)
+  }
+
+  /** Returns true if nothing of a chunk can be held. Then it is forwarded like without an interceptor. */
+  #passesWhole(chunk: Buffer): boolean {
+    const { link, dir } = this.#options
+    const start = this.#forwarded === undefined ? 0 : chunk.indexOf(LINE_FEED) + 1
+    const isContinued = this.#forwarded !== undefined && start === 0
+    const end = isContinued ? 0 : chunk.lastIndexOf(LINE_FEED) + 1
+    if (!isContinued) {
+      if (end < chunk.length && !link.passesBeginning(chunk, end)) return false
+      if (!link.passes(chunk, start, end)) return false
+    }
+    if (this.#forwarded !== undefined)
+      this.#continueForwarded(chunk.subarray(0, isContinued ? undefined : start))
+    if (isContinued) return true
+    if (dir === 'c2s' && end > start) link.countRequests(chunk.subarray(start, end))
+    if (end < chunk.length) this.#startForwarded(chunk.subarray(end))
+    return true
+  }
+
+  #startForwarded(beginning: Buffer): void {
+    this.#forwarded = new ForwardedLine(beginning)
+  }
+
+  /** The next part of a line that is forwarded as it arrives, with the line feed if it is the last one. */
+  #continueForwarded(part: Buffer): void {
+    this.#forwarded?.add(part)
+    if (part[part.length - 1] !== LINE_FEED) return
+    const { dir, link } = this.#options
+    if (dir === 'c2s') this.#forwarded?.count(link)
+    this.#forwarded = undefined
   }
 
   /** Forwards what follows the last line feed. */
@@ -62,24 +101,32 @@ export class InterceptedLines implements DirectionRecorder {
     this.#options.recorder.end()
   }
 
-  #keep(part: Uint8Array, handOn: (bytes?: Uint8Array) => void): void {
+  #keep(part: Buffer, handOn: (bytes?: Uint8Array) => void): void {
     this.#partial.push(part)
     this.#partialBytes += part.length
-    if (this.#partialBytes <= MAX_HELD_BYTES && !this.#isTooLong) return
+    if (this.#forwarded === undefined && !this.#canForward()) return
+    const isTooLong = this.#forwarded === undefined && this.#partialBytes > MAX_HELD_BYTES
     const bytes = this.#withPartial(NO_BYTES)
     const { dir, link, route } = this.#options
-    if (!this.#isTooLong)
+    if (isTooLong)
       link.passUnseen({
         dir,
         bytes,
         why: 'it is longer than 16 MiB',
         event: (event, details) => route.event(event, details),
       })
-    this.#isTooLong = true
+    if (this.#forwarded === undefined) this.#startForwarded(bytes)
+    else this.#continueForwarded(bytes)
     this.#options.recorder.pass(bytes, () => handOn(bytes))
   }
 
-  #withPartial(bytes: Uint8Array): Uint8Array {
+  /** Looks at the beginning of a line once more when its second part has arrived, because the first may be a few bytes. */
+  #canForward(): boolean {
+    if (this.#partialBytes > MAX_HELD_BYTES) return true
+    return this.#partial.length === 2 && this.#options.link.passesBeginning(Buffer.concat(this.#partial), 0)
+  }
+
+  #withPartial(bytes: Buffer): Buffer {
     if (this.#partial.length === 0) return bytes
     const whole = Buffer.concat([...this.#partial, bytes])
     this.#partial = []
@@ -87,13 +134,17 @@ export class InterceptedLines implements DirectionRecorder {
     return whole
   }
 
-  #passLines(lines: Uint8Array, handOn: (bytes?: Uint8Array) => void): void {
+  #passLines(lines: Buffer, handOn: (bytes?: Uint8Array) => void): void {
     const { dir, link, recorder } = this.#options
-    if (!this.#isTooLong && link.passes(dir, lines)) return recorder.pass(lines, () => handOn(lines))
     let earlier = 0
     let at = 0
-    if (this.#isTooLong) at = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
-    this.#isTooLong = false
+    if (this.#forwarded !== undefined) {
+      at = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
+      this.#continueForwarded(lines.subarray(0, at))
+    } else if (link.passes(lines, 0, lines.length)) {
+      if (dir === 'c2s') link.countRequests(lines)
+      return recorder.pass(lines, () => handOn(lines))
+    }
     const forwardUntil = (end: number): void => {
       if (end > earlier) {
         const region = lines.subarray(earlier, end)
@@ -116,7 +167,37 @@ export class InterceptedLines implements DirectionRecorder {
   }
 }
 
-const NO_BYTES = new Uint8Array(0)
+/** A line that is forwarded as it arrives. When it is complete, it is counted. */
+class ForwardedLine {
+  readonly #beginning: Buffer
+  /** All parts of a short line, and the last two of a long one. */
+  #parts: Buffer[]
+  #length: number
+
+  constructor(beginning: Buffer) {
+    this.#beginning = beginning
+    this.#parts = [beginning]
+    this.#length = beginning.length
+  }
+
+  add(part: Buffer): void {
+    this.#length += part.length
+    this.#parts.push(part)
+    if (this.#length > MAX_KEPT_BYTES) this.#parts = this.#parts.slice(-2)
+  }
+
+  count(link: LinkInterceptor): void {
+    if (this.#length <= MAX_KEPT_BYTES) link.countRequests(Buffer.concat(this.#parts))
+    else
+      link.countLongLine(this.#beginning, Buffer.concat(this.#parts.map((part) => part.subarray(-END_BYTES))))
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
 
 function isHoldable(line: Uint8Array): boolean {
   return (line[0] === OPEN_BRACE || line[0] === OPEN_BRACKET) && isUtf8(line)
