@@ -33,7 +33,6 @@ test('however the chunks are cut, the same lines are held, the others keep their
     fc.property(fc.array(line), cuts, fc.constantFrom('', 'the end'), (lines, lengths, rest) => {
       const bytes = Buffer.from(lines.map(({ text, end }) => text + end).join('') + rest)
       const { forwarded, held, requests } = passThrough(bytes, lengths)
-      const isHeld = (text: string): boolean => HELD.includes(text)
       expect(held).toEqual(lines.map(({ text }) => text).filter(isHeld))
       const passing = lines.filter(({ text }) => !isHeld(text))
       expect(forwarded).toBe(passing.map(({ text, end }) => text + end).join('') + rest)
@@ -51,6 +50,10 @@ test('a long line that cannot be held is forwarded as it arrives', () => {
     start.length + LONG.length - 400,
   ])
 })
+
+function isHeld(text: string): boolean {
+  return HELD.includes(text)
+}
 
 /** Passes bytes in chunks of these lengths. What is held is dropped at once. */
 function passThrough(
