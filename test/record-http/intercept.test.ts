@@ -260,7 +260,7 @@ test.each([
   const passed = await link.ask(other, { 'Content-Encoding': 'gzip' })
   expect(seen[1]?.body.equals(other)).toBe(true)
   expect(headerOf(passed, 'content-encoding')).toBe(kind === 'json' ? encoding.trim() : undefined)
-  if (kind === 'events') expect(bodyOf(passed)).toContain('Rome')
+  expect(kind === 'json' || bodyOf(passed).includes('Rome')).toBe(true)
   await link.end()
   const lines = linesOf(link.tape)
   expect(lines.filter((frame) => frame['modified'] === true)).toHaveLength(2)
