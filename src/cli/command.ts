@@ -13,6 +13,7 @@ export interface CommandDefinition {
   readonly common?: readonly string[]
   /** Text below the options. */
   readonly notes?: string
+  readonly examples?: readonly string[]
   readonly commands?: readonly CommandDefinition[]
   readonly run?: (words: readonly string[], given: GivenOptions) => Promise<void> | void
 }

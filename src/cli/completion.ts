@@ -15,10 +15,11 @@ export function completionCommand(load: () => Promise<readonly CommandDefinition
     usage: '<shell>',
     options: {},
     notes: `Add one of these lines to the file that your shell reads when it starts:
-  bash (~/.bashrc):          source <(reelay completion bash)
-  zsh (~/.zshrc):            source <(reelay completion zsh)
-  fish (config.fish):        reelay completion fish | source
-  PowerShell ($PROFILE):     reelay completion powershell | Out-String | Invoke-Expression`,
+  bash (~/.bashrc):    source <(reelay completion bash)
+  zsh (~/.zshrc):      source <(reelay completion zsh)
+  fish (config.fish):  reelay completion fish | source
+  PowerShell ($PROFILE):
+    reelay completion powershell | Out-String | Invoke-Expression`,
     run: async ([shell = '', ...words]) => {
       if (shell === 'words') return print(suggestionLines(words, await load()))
       const script = SCRIPTS[shell]

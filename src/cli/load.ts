@@ -22,8 +22,8 @@ import { openIndexedTape } from '../store/index/indexed-tape.ts'
 export const loadCommand: CommandDefinition = {
   name: 'load',
   usage:
-    '[options] <tape…> (--users <n> | --rate <n>) --for <time> -- <server command…>\n' +
-    '       reelay load [options] <tape…> (--users <n> | --rate <n>) --for <time> --url <url>',
+    '[options] <tape…> (--users <n> | --rate <n>) --for <time>\n' +
+    '                   (-- <server command…> | --url <url>)',
   arguments: {
     '<tape...>': 'Tapes whose sessions the virtual users play, then -- and the command of the server',
   },

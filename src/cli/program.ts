@@ -5,6 +5,8 @@ import { RECORD_OPTIONS } from './options/record-options.ts'
 export interface CommandEntry {
   readonly name: string
   readonly help: string
+  /** Commands that can be pasted, with names of one's own. */
+  readonly examples: readonly string[]
   readonly load: () => Promise<CommandDefinition> | CommandDefinition
 }
 
@@ -14,41 +16,58 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'record',
       help: 'Record a session between an MCP client and a server to a tape',
+      examples: [
+        'reelay record my-tape -- npx -y @acme/server',
+        'reelay record my-tape --url https://example.com/mcp',
+      ],
       load: () => recordCommand,
     },
     {
       name: 'intercept',
       help: 'Decide about the messages that `record --intercept` holds: forward, edit, drop or answer',
+      examples: [
+        "reelay record my-tape --intercept 'tool:search' -- node server.js",
+        'reelay intercept my-tape',
+      ],
       load: async () => (await import('./ui/intercept.ts')).interceptCommand,
     },
     {
       name: 'run',
       help: 'Run a program and record or replay the MCP servers that it uses',
+      examples: [
+        'reelay run --record my-tape -- node agent.js',
+        'reelay run --replay my-tape -- python agent.py',
+      ],
       load: async () => (await import('./run.ts')).runCommand,
     },
     {
       name: 'wrap',
       help: 'Change the configs of MCP clients so that servers are recorded',
+      examples: ['reelay wrap --all --dry-run', 'reelay wrap weather --file mcp.json'],
       load: async () => (await import('./wrap.ts')).wrapCommand,
     },
     {
       name: 'unwrap',
       help: 'Restore the original configs of wrapped servers',
+      examples: ['reelay unwrap --all', 'reelay unwrap weather --file mcp.json'],
       load: async () => (await import('./wrap.ts')).unwrapCommand,
     },
     {
       name: 'doctor',
       help: 'List the wrapped servers of each client and report problems',
+      examples: ['reelay doctor'],
       load: async () => (await import('./doctor.ts')).doctorCommand,
     },
     {
       name: 'ca',
       help: 'Create, show or remove the local CA that lets `record --forward` read HTTPS',
+      examples: ['reelay ca create', 'reelay ca show'],
       load: async () => (await import('./ca.ts')).caCommand,
     },
     {
       name: 'trust',
       help: 'Allow Reelay to run the code of a project config in JavaScript or TypeScript',
+      examples: ['reelay trust reelay.config.ts'],
       load: async () => (await import('./trust.ts')).trustCommand,
     },
   ],
@@ -56,21 +75,29 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'inspect',
       help: 'Show the contents of a tape: connections, exchanges, errors, stderr and misses',
+      examples: [
+        'reelay inspect my-tape',
+        'reelay inspect my-tape -v',
+        "reelay inspect my-tape --filter 'tool:search status:error'",
+      ],
       load: async () => (await import('./inspect/inspect.ts')).inspectCommand,
     },
     {
       name: 'stats',
       help: 'Show call counts, errors and latency for each method and tool',
+      examples: ['reelay stats my-tape'],
       load: async () => (await import('./inspect/stats.ts')).statsCommand,
     },
     {
       name: 'tail',
       help: 'Follow a tape while it is being recorded',
+      examples: ['reelay tail my-tape'],
       load: async () => (await import('./inspect/tail.ts')).tailCommand,
     },
     {
       name: 'list',
       help: 'List the tapes in the tape folder',
+      examples: ['reelay list'],
       load: async () => (await import('./inspect/list.ts')).listCommand,
     },
   ],
@@ -78,16 +105,23 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'serve',
       help: 'Serve a tape as an MCP server over stdio or HTTP',
+      examples: [
+        'reelay serve my-tape',
+        'reelay serve my-tape --http 8080',
+        'reelay serve my-tape --faults faults.yaml',
+      ],
       load: async () => (await import('./serve/serve.ts')).serveCommand,
     },
     {
       name: 'match',
       help: 'Manage the matching rules stored next to a tape',
+      examples: ['reelay match add my-tape params.arguments.date --as ignore', 'reelay match list my-tape'],
       load: async () => (await import('./match.ts')).matchCommand,
     },
     {
       name: 'faults',
       help: 'List the faults that serve and replay can inject, and their presets',
+      examples: ['reelay faults', 'reelay serve my-tape --faults faults.yaml'],
       load: async () => (await import('./serve/faults.ts')).faultsCommand,
     },
   ],
@@ -95,31 +129,44 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'replay',
       help: 'Send the recorded requests to a live server and compare the responses',
+      examples: [
+        'reelay replay my-tape -- node server.js',
+        "reelay replay my-tape --set 'tools/call:$.arguments.city=Rome' -- node server.js",
+      ],
       load: async () => (await import('./replay/replay.ts')).replayCommand,
     },
     {
       name: 'verify',
       help: 'Check that a live server still responds as recorded (exit code 1 if not)',
+      examples: [
+        'reelay verify my-tape -- node server.js',
+        'reelay verify my-tape --allow add_todo -- node server.js',
+        'reelay verify my-tape --url http://127.0.0.1:3000/mcp',
+      ],
       load: async () => (await import('./replay/verify.ts')).verifyCommand,
     },
     {
       name: 'debug',
       help: 'Step through a tape against a live server: breakpoints, step back, change and repeat messages',
+      examples: ["reelay debug my-tape --break 'tool:search' -- node server.js"],
       load: async () => (await import('./debug/debug.ts')).debugCommand,
     },
     {
       name: 'dap',
       help: 'Debug a tape from your editor, over the Debug Adapter Protocol',
+      examples: ['reelay dap my-tape -- node server.js'],
       load: async () => (await import('./dap/dap.ts')).dapCommand,
     },
     {
       name: 'learn',
       help: 'Learn what varies in the responses of a known-good server, for reelay verify',
+      examples: ['reelay learn my-tape -- node server.js'],
       load: async () => (await import('./replay/learn.ts')).learnCommand,
     },
     {
       name: 'noise',
       help: 'Review the noise profile next to a tape',
+      examples: ['reelay noise show my-tape'],
       load: async () => (await import('./noise.ts')).noiseCommand,
     },
   ],
@@ -127,21 +174,31 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'diff',
       help: 'Show what changed between two tapes, and what breaks clients (exit code 1)',
+      examples: [
+        'reelay diff before-tape after-tape',
+        'reelay diff before-tape after-tape --report markdown',
+      ],
       load: async () => (await import('./compare/diff.ts')).diffCommand,
     },
     {
       name: 'diff-batch',
       help: 'Compare the tapes of two folders, or several pairs of tapes',
+      examples: ['reelay diff-batch before-folder after-folder'],
       load: async () => (await import('./compare/diff.ts')).diffBatchCommand,
     },
     {
       name: 'contract',
       help: 'Keep what servers offer in a file, and check tapes and live servers against it',
+      examples: [
+        'reelay contract make my-tape -o contract.yaml',
+        'reelay contract check contract.yaml -- node server.js',
+      ],
       load: async () => (await import('./compare/contract.ts')).contractCommand,
     },
     {
       name: 'explain',
       help: 'Explain a rule that a finding names',
+      examples: ['reelay explain', 'reelay explain success-to-error'],
       load: async () => (await import('./compare/explain.ts')).explainCommand,
     },
   ],
@@ -149,6 +206,10 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'load',
       help: 'Play recorded sessions as many users at once and measure response times',
+      examples: [
+        'reelay load my-tape --users 10 --for 30s -- node server.js',
+        'reelay load my-tape --rate 5/s --for 1m --url http://127.0.0.1:3000/mcp',
+      ],
       load: async () => (await import('./load.ts')).loadCommand,
     },
   ],
@@ -156,16 +217,19 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'redact',
       help: 'Find secrets on a tape (exit code 1 if there are any), or write a copy without them',
+      examples: ['reelay redact my-tape', 'reelay redact my-tape -o clean.tape.jsonl'],
       load: async () => (await import('./redact.ts')).redactCommand,
     },
     {
       name: 'share',
       help: 'Write a copy of a tape that is safe to share, after checking that it contains no known secrets and still replays',
+      examples: ['reelay share my-tape -o bug-report.tape.jsonl'],
       load: async () => (await import('./share.ts')).shareCommand,
     },
     {
       name: 'import',
       help: 'Convert a recording from another tool to a tape',
+      examples: ['reelay import session.jsonl'],
       load: async () => (await import('./import.ts')).importCommand,
     },
   ],
@@ -173,11 +237,13 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'demo',
       help: 'Watch a session being recorded and served, without any configuration',
+      examples: ['reelay demo', 'reelay record my-tape -- reelay demo --server'],
       load: async () => (await import('./demo.ts')).demoCommand,
     },
     {
       name: 'completion',
       help: 'Print a script that completes commands, options, tapes and tools in your shell',
+      examples: ['reelay completion bash'],
       load: async () => (await import('./completion.ts')).completionCommand(loadCommands),
     },
   ],

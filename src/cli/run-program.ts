@@ -31,10 +31,13 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 }
 
 /** Loads a command only if it is named. Of the others, help needs no more than their names and descriptions. */
-async function commandFor({ name, help, load }: CommandEntry, argv: readonly string[]): Promise<Command> {
+async function commandFor(
+  { name, help, examples, load }: CommandEntry,
+  argv: readonly string[],
+): Promise<Command> {
   const [verb, topic] = argv.slice(2)
   const isNamed = name === verb || (verb === 'help' && name === topic)
-  return isNamed ? build({ ...(await load()), help }) : new Command(name).description(help)
+  return isNamed ? build({ ...(await load()), help, examples }) : new Command(name).description(help)
 }
 
 function helpCommand(): Command {
@@ -45,27 +48,45 @@ function helpCommand(): Command {
 const MAX_HELP_WIDTH = 100
 const DEFAULT_HELP_WIDTH = 80
 
+function helpWidth(): number {
+  return Math.min(process.stdout.columns ?? DEFAULT_HELP_WIDTH, MAX_HELP_WIDTH)
+}
+
+/** Breaks long lines at spaces. Lines that are indented are left as they are. */
+function wrapText(text: string, width: number): string {
+  const wrap = (line: string): string => {
+    if (line.length <= width || line.startsWith(' ')) return line
+    const at = line.lastIndexOf(' ', width)
+    return at <= 0 ? line : `${line.slice(0, at)}\n${wrap(line.slice(at + 1))}`
+  }
+  return text.split('\n').map(wrap).join('\n')
+}
+
 /** Misuse is thrown instead of printed, so that all errors look alike. */
 function configure(command: Command, helpGroup = 'Help:'): Command {
-  const width = Math.min(process.stdout.columns ?? DEFAULT_HELP_WIDTH, MAX_HELP_WIDTH)
   return command
     .exitOverride()
-    .configureOutput({ outputError: () => {}, getOutHelpWidth: () => width })
+    .configureOutput({ outputError: () => {}, getOutHelpWidth: helpWidth })
     .configureHelp({ subcommandTerm: (each) => each.name() })
     .addHelpOption(new Option('-h, --help', 'Show help').helpGroup(helpGroup))
 }
 
 function build(definition: CommandDefinition, parent = 'reelay'): Command {
-  const { name, help = '', usage, notes, commands = [], run } = definition
+  const { name, help = '', usage, notes, examples = [], commands = [], run } = definition
   const path = `${parent} ${name}`
   const command = configure(new Command(name)).description(help)
   if (usage !== undefined) command.usage(usage)
   for (const [argument, about] of Object.entries(definition.arguments ?? {}))
     command.addArgument(new Argument(argument, about))
   const given = addOptions(command, definition, path)
-  if (notes !== undefined) command.addHelpText('after', `\n${notes}`)
+  if (notes !== undefined) command.addHelpText('after', `\n${wrapText(notes, helpWidth())}`)
+  if (examples.length > 0)
+    command.addHelpText('after', ['\nExamples:', ...examples.map((line) => `  ${line}`)].join('\n'))
   if (commands.length > 0) command.addHelpCommand(helpCommand())
-  for (const each of commands) command.addCommand(build(each, path))
+  for (const each of commands) {
+    const own = examples.filter((line) => line.startsWith(`${path} ${each.name}`))
+    command.addCommand(build({ ...each, examples: own }, path))
+  }
   if (run !== undefined) command.action(() => run(command.args, given))
   return command
 }

@@ -265,7 +265,7 @@ function describeRefusal({ status, body }: HttpRefusal): string {
 }
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  401: ' (the server requires a token: give it with --header)',
+  401: ' (unauthorized)',
   404: ' (there is no such endpoint, or the session has ended)',
 }
 const REDIRECT_HINT = ' (a redirect that is not followed: give the new address instead)'

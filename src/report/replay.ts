@@ -49,7 +49,7 @@ export function replaySummaryText(
   report: RepeatedReport,
   { hasRows = true, isVerbose = false, showsTimes = true }: SummaryTextOptions = {},
 ): string {
-  const { performance, notes, summary } = report
+  const { performance, notes, summary, validation } = report
   return [
     ...notes.map((note) => escapeControlChars(`note: ${note}`)),
     ...(hasRows ? rowsText(report) : []),
@@ -59,7 +59,7 @@ export function replaySummaryText(
       ...bindingsText(report, isVerbose),
       ...explanationText(report),
       countsText(report),
-      ...(summary.sent === 0 || !showsTimes
+      ...(validation.checked + validation.skipped === 0 || !showsTimes
         ? []
         : [
             `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
@@ -216,9 +216,8 @@ const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string
 export function verdictText({ summary, validation }: RepeatedReport): string {
   if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
   const isCompared = validation.checked + validation.skipped > 0
-  return isCompared || summary.verdict !== 'pass'
-    ? VERDICT_TEXT[summary.verdict]
-    : 'none, because no response was compared'
+  const isGreen = summary.verdict === 'pass' || summary.verdict === 'incomplete'
+  return isCompared || !isGreen ? VERDICT_TEXT[summary.verdict] : 'none, because no response was compared'
 }
 
 function stepLabel(step: ReplayStep): readonly [string, TextStyle] {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { COMMANDS } from '../../src/cli/program.ts'
 import { REELAY } from '../support/recorder.ts'
 
 function reelay(...args: readonly string[]): { code: number | null; stdout: string; stderr: string } {
@@ -34,6 +35,23 @@ test('help for a command is what its --help says', () => {
   for (const name of ['record', 'serve', 'match'])
     expect([name, reelay('help', name)]).toEqual([name, reelay(name, '--help')])
 })
+
+test.each(Object.values(COMMANDS).flat())(
+  '$name --help has examples, and no line is wider than a terminal',
+  (entry) => {
+    const { stdout } = reelay(entry.name, '--help')
+    expect(stdout).toContain(`\nExamples:\n${entry.examples.map((line) => `  ${line}\n`).join('')}`)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    for (const example of entry.examples) {
+      const [command = ''] = example.split(' -- ')
+      const options = command.match(/(?<= )--?[a-z][\w-]*/g) ?? []
+      const [, verb = ''] = command.split(' ')
+      const help = reelay(verb, '--help-all').stdout
+      for (const option of verb === 'match' || verb === 'contract' ? [] : options)
+        expect(help).toContain(option)
+    }
+  },
+)
 
 test('without a command, the help is printed, and the exit code is 2', () => {
   expect(reelay()).toEqual({ code: 2, stdout: '', stderr: reelay('--help').stdout })

@@ -89,7 +89,7 @@ test('a connection that the server closed while it was idle is not used again, a
 })
 
 test.each([
-  [401, '', /^#1 the server answered HTTP 401 \(the server requires a token: give it with --header\)$/],
+  [401, '', /^#1 the server answered HTTP 401 \(unauthorized\)$/],
   [404, 'no such page', /^#1 the server answered HTTP 404 .*: no such page$/],
   [500, 'oops', /^#1 the server answered HTTP 500: oops$/],
   [

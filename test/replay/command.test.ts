@@ -399,6 +399,7 @@ test('a tape with an unanswered request alone is not verified', async () => {
     ...server,
   )
   expect(out).toMatch(/^open +#1 +ping/m)
+  expect(out).toContain('\n0 of 0 responses as recorded\nverdict: none, because no response was compared\n')
   expect(code).toBe(3)
 })
 

@@ -126,7 +126,7 @@ const acceptCommand = defineCommand<{ reason?: string } & TargetFlags>({
   name: 'accept',
   help: 'Accept single findings of check by their fingerprints, with a reason',
   usage:
-    '[options] --reason <text> <contract> <fingerprint> <tape>\n       reelay contract accept [options] --reason <text> <contract> <fingerprint> -- <server command…>',
+    '[options] --reason <text> <contract> <fingerprint>\n                              (<tape> | -- <server command…>)',
   arguments: {
     '<contract>': 'Contract file',
     '<fingerprint>': 'Fingerprint of the finding, which check prints; several are separated by commas',

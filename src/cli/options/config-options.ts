@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -51,7 +52,9 @@ function selectConfig({ config, useConfig }: ConfigFlags): void {
 export function announceConfig(flags: ConfigFlags, code: CodePolicy): void {
   selectConfig(flags)
   const file = usableConfigFile(process.cwd(), code)
-  if (file !== undefined) return printConfigLine(`using the config ${file}`)
+  // A config that is missing is an error of the command that reads it.
+  if (file !== undefined && existsSync(file)) return printConfigLine(`using the config ${file}`)
+  if (file !== undefined) return
   const ignored = flags.useConfig === false ? undefined : findConfigFile(process.cwd())
   if (ignored !== undefined)
     printConfigLine(`not using ${ignored}: it is code, which this command never runs`)
