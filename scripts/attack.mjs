@@ -7,6 +7,8 @@ import { build, installWhenNeeded } from './run.mjs'
 const ATTACKS = {
   redact: () => import('./attack/redact.mjs'),
   kill: () => import('./attack/kill.mjs'),
+  'intercept-kill': () => import('./attack/intercept-kill.mjs'),
+  'debug-kill': () => import('./attack/debug-kill.mjs'),
   http: () => import('./attack/http.mjs'),
   sockets: () => import('./attack/sockets.mjs'),
   soak: () => import('./attack/soak.mjs'),

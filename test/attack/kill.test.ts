@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { interceptKills } from '../../scripts/attack/intercept-kill.mjs'
 import { killRounds } from '../../scripts/attack/kill.mjs'
 
 // `npm run attack -- kill` does the same 500 times for each door.
@@ -14,3 +15,22 @@ test.skipIf(process.platform === 'win32').each([
   expect(rest).toEqual({ rounds: 2, lost: 0, lossy: 0, unopened: 0 })
   expect(received).toBeGreaterThan(1)
 })
+
+// `npm run attack -- intercept-kill` kills each side 5 times with each signal, on each of four ways to record.
+test.skipIf(process.platform === 'win32').each([
+  ['stdio', 'user', 'SIGKILL'],
+  ['stdio', 'client', 'SIGKILL'],
+  ['stdio', 'recorder', 'SIGTERM'],
+  ['url', 'client', 'SIGKILL'],
+  ['url', 'server', 'SIGKILL'],
+  ['forward', 'recorder', 'SIGKILL'],
+  ['bridge', 'user', 'SIGTERM'],
+] as const)(
+  'while messages are held, a kill leaves no process and no held message, and the tape says what happened: %s, %s, %s',
+  async (door, victim, signal) => {
+    const { problems, calls } = await interceptKills({ door, victim, signal, rounds: 1 })
+    expect(problems).toEqual([])
+    expect(calls).toBeGreaterThan(0)
+  },
+  120_000,
+)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { memorySession } from '../interop/memory-session.ts'
 import { referenceServer } from '../interop/reference-server.ts'
@@ -271,6 +272,97 @@ test('pause stops a run that waits for the time of its messages', async () => {
   await client.request('pause', { threadId: 1 })
   expect(await client.event('stopped')).toMatchObject({ reason: 'pause' })
 })
+
+test('the console completes commands and paths, a watch can be set, and long lists come in pages', async () => {
+  const { client } = startAdapter()
+  await launch(client)
+  await client.request('configurationDone')
+  await client.event('stopped')
+  const complete = async (text: string): Promise<string[]> =>
+    (await client.request('completions', { text, column: text.length + 1 })).targets.map(
+      (one: { text: string; start: number; length: number }) =>
+        `${text.slice(0, one.start)}${one.text}${text.slice(one.start + one.length)}`,
+    )
+  expect(await complete('tb')).toEqual(['tbreak '])
+  expect(await complete('break tool:to')).toEqual(['break tool:total'])
+  await client.request('evaluate', { expression: 'goto #4', context: 'repl' })
+  await client.event('stopped')
+  expect(await complete('params.arguments.')).toEqual(['params.arguments.listId', 'params.arguments.count'])
+  const { id: frameId } = await topFrame(client)
+  const set = { expression: 'params.arguments.count', value: '41', frameId }
+  expect(await client.request('setExpression', set)).toMatchObject({ value: '41' })
+  expect(await client.ask('setExpression', { ...set, expression: 'result.total' })).toMatchObject({
+    success: false,
+    message: expect.stringContaining('only values of the request can be changed'),
+  })
+  await client.request('stepIn', { threadId: 1 })
+  await client.event('stopped')
+  expect(await client.request('evaluate', { expression: 'params.arguments.count' })).toMatchObject({
+    result: '41',
+  })
+  await client.request('evaluate', { expression: 'goto #2', context: 'repl' })
+  await client.event('stopped')
+  const tools = await referenceOf(client, 'Response', 'result', 'tools')
+  const page = async (more: object): Promise<string[]> =>
+    (await client.request('variables', { variablesReference: tools, ...more })).variables.map(
+      ({ name }: { name: string }) => name,
+    )
+  expect(await page({ filter: 'indexed', start: 1, count: 2 })).toEqual(['1', '2'])
+  expect(await page({ filter: 'named' })).toEqual([])
+  await client.request('terminate')
+  await client.event('terminated')
+})
+
+test('an editor that counts lines from 0 is answered in the same way, and may send a URI', async () => {
+  const { client } = startAdapter()
+  await client.request('initialize', { adapterID: 'reelay', linesStartAt1: false, pathFormat: 'uri' })
+  await client.request('launch', { tape, command, stopOnEntry: false })
+  await client.event('initialized')
+  const line = lineOf('"count":40') - 1
+  const { breakpoints } = await client.request('setBreakpoints', {
+    source: { path: pathToFileURL(tape).href },
+    breakpoints: [{ line }],
+  })
+  expect(breakpoints).toMatchObject([{ verified: true, line }])
+  await client.request('configurationDone')
+  await client.event('stopped')
+  expect(await topFrame(client)).toMatchObject({ line, name: '#4 tools/call add' })
+})
+
+test('everything that is announced is supported, every response has its request, and numbers grow', async () => {
+  const { client } = startAdapter()
+  const capabilities = await client.request('initialize', { adapterID: 'reelay' })
+  const announced = Object.keys(capabilities).filter((name) => capabilities[name] === true)
+  for (const name of announced) {
+    const requests = CAPABILITY_REQUESTS[name]
+    expect(requests, `${name} is not known to this test`).toBeDefined()
+    for (const each of requests ?? [])
+      expect((await client.ask(each)).message ?? '').not.toContain('is not supported')
+  }
+  expect((await client.ask('cancel', { requestId: 1 })).message).toContain('is not supported')
+  const numbers = client.messages.map((one) => Reflect.get(one, 'seq') as number)
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1))
+  await client.request('terminate') // before a tape was launched
+  await client.event('terminated')
+})
+
+const CAPABILITY_REQUESTS: Readonly<Record<string, readonly string[]>> = {
+  supportsConfigurationDoneRequest: ['configurationDone'],
+  supportsFunctionBreakpoints: ['setFunctionBreakpoints'],
+  supportsConditionalBreakpoints: ['setBreakpoints'],
+  supportsHitConditionalBreakpoints: ['setBreakpoints'],
+  supportsLogPoints: ['setBreakpoints'],
+  supportsEvaluateForHovers: ['evaluate'],
+  supportsStepBack: ['stepBack', 'reverseContinue'],
+  supportsSetVariable: ['setVariable'],
+  supportsSetExpression: ['setExpression'],
+  supportsCompletionsRequest: ['completions'],
+  supportsRestartFrame: ['restartFrame'],
+  supportsGotoTargetsRequest: ['gotoTargets', 'goto'],
+  supportsExceptionInfoRequest: ['exceptionInfo'],
+  supportsTerminateRequest: [],
+  supportsBreakpointLocationsRequest: ['breakpointLocations'],
+}
 
 test('mistakes are refused with a reason, and the session goes on', async () => {
   const { client } = startAdapter()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
@@ -387,6 +387,36 @@ describe('a script of commands', () => {
     )
   })
 
+  test('after resend, show has the new response; breakpoints are listed and removed', async () => {
+    const { out } = await script(
+      [
+        'goto #5',
+        'next',
+        'back',
+        'show result.structuredContent.total',
+        'inject {"method":"tools/call","params":{"name":"add","arguments":{"listId":"list-b","count":2}}}',
+        'resend',
+        'show result.structuredContent.total',
+        'show difference',
+        'break tool:total',
+        'break tool:add',
+        'info breakpoints',
+        'delete all',
+        'delete',
+        'break',
+      ],
+      [tape, '--allow', 'add', ...warehouse('list-b')],
+    )
+    expect(out).toMatch(
+      /^> show result.structuredContent.total\n40\n[^]*^> show result.structuredContent.total\n42$/m,
+    )
+    expect(out).toMatch(/^> show difference\n.*recorded 40 {3}now 42$/m)
+    expect(out).toMatch(/^> info breakpoints\nbreakpoint 1: tool:total .*\nbreakpoint 2: tool:add .*$/m)
+    expect(out).toMatch(/^> delete all\nbreakpoint 1 is removed\nbreakpoint 2 is removed$/m)
+    expect(out).toMatch(/^> delete\nerror: delete needs the number of a breakpoint, or all/m)
+    expect(out).toMatch(/^> break\nno breakpoints$/m)
+  })
+
   test('names mistakes and goes on', async () => {
     const commands = [
       'nxt',
@@ -477,6 +507,39 @@ test.skipIf(process.platform === 'win32')(
     await terminal.shows(
       /recorded 170 {3}now 710[^]*^held +#10 tools\/call remove[^]*^verdict: not as recorded[^]*^exit code 1$/m,
     )
+  },
+)
+
+test.skipIf(process.platform === 'win32')(
+  'at a terminal: lines are kept for the next session without secrets, and paths are completed',
+  async () => {
+    const home = temporaryFolder()
+    const open = (): ReturnType<typeof openTmux> =>
+      openTmux([process.execPath, REELAY, 'debug', tape, ...warehouse('list-b')], {
+        env: { REELAY_HOME: home },
+      })
+    const secret = `ghp_${'aB3dE6gH9'.repeat(4)}`
+    const first = open()
+    await first.shows(/first message[^]*\(reelay\) *$/m)
+    first.type('goto #5')
+    await first.shows(/^#5 tools\/call total[^]*\(reelay\) *$/m)
+    first.press('p', 'Space', 'params.arg', 'Tab')
+    await first.shows(/^\(reelay\) p params\.arguments\.listId *$/m)
+    first.press('Enter')
+    await first.shows(/^"list-b"$/m)
+    first.type(`set params.arguments.note ${secret}`)
+    await first.shows(/request changed/)
+    first.type('quit')
+    await first.shows(/exit code/)
+    const file = join(home, 'debug-history')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const kept = readFileSync(file, 'utf8')
+    expect(kept).toContain('goto #5\np params.arguments.listId\nset params.arguments.note ')
+    expect(kept).not.toContain(secret)
+    const second = open()
+    await second.shows(/first message[^]*\(reelay\) *$/m)
+    second.press('Up', 'Up', 'Up', 'Up')
+    await second.shows(/^\(reelay\) goto #5 *$/m)
   },
 )
 

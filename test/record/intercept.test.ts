@@ -433,3 +433,16 @@ test('tapes that are rotated while messages are held have their own numbers, and
   expect(changed).toMatchObject({ side: 'server', modified: true, original_payload: expect.anything() })
   expect(changed).not.toHaveProperty('of') // it arrived on the tape before
 })
+
+test('a request and its response share the limit: what the request has used up, its response does not have', async () => {
+  const session = start('tool:search', '--hold-limit', '400ms')
+  const user = await attach(session.tape)
+  send(session, call(1, 'search'))
+  await session.line('"id":1')
+  await end(session)
+  const [first, second] = linesOf(session.tape).filter((frame) => frame['event'] === 'intercept')
+  expect(first).toMatchObject({ action: 'forward', dir: 'c2s', why: 'nobody decided within 400 ms' })
+  expect(second).toMatchObject({ action: 'forward', dir: 's2c' })
+  expect(Number(second?.['ms'])).toBeLessThan(300)
+  expect(user.events.filter(({ event }) => event === 'settled')).toHaveLength(2)
+})

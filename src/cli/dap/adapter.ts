@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ReelayError } from '../../errors.ts'
 import { isObject, member, parseJson } from '../../json/parse.ts'
-import { formatPath, parsePath, valuesAtPattern } from '../../json/path.ts'
+import { formatPath, parsePath, type PathPattern, valuesAtPattern } from '../../json/path.ts'
 import type {
   BreakpointSpec,
   ControllerEvent,
@@ -17,6 +18,7 @@ import { replaySummaryText } from '../../report/replay.ts'
 import { escapeControlChars } from '../../text.ts'
 import { DEBUG_RUN_OPTIONS, type DebugRun, openDebugRun, redactView } from '../debug/debug-run.ts'
 import {
+  completeDebuggerLine,
   type Debugger,
   errorText,
   isDebuggerCommand,
@@ -63,6 +65,9 @@ const CAPABILITIES = {
   supportsEvaluateForHovers: true,
   supportsStepBack: true,
   supportsSetVariable: true,
+  supportsSetExpression: true,
+  supportsCompletionsRequest: true,
+  completionTriggerCharacters: [' ', '.', ':'],
   supportsRestartFrame: true,
   supportsGotoTargetsRequest: true,
   supportsExceptionInfoRequest: true,
@@ -82,13 +87,17 @@ export class DebugAdapter {
   readonly #variables = new VariableStore()
   /** The breakpoints of the controller by the request that set them: each request replaces all that it set before. */
   readonly #breakpoints = new Map<string, readonly number[]>()
-  /** The changed texts of messages that were already sent, and their new responses, by index. */
+  /** The changed texts of messages that were already sent, by index. */
   readonly #changed = new Map<number, string>()
-  readonly #resent = new Map<number, MessageView>()
+  /** The number that the editor gives to the first line of a file. */
+  #firstLine: 0 | 1 = 1
   #session: DebugSession | undefined
   #closing: Promise<void> | undefined
   readonly #handlers: Readonly<Record<string, (request: DapRequest) => Promise<void> | void>> = {
-    initialize: (request) => this.#respond(request, CAPABILITIES),
+    initialize: (request) => {
+      this.#firstLine = request.arguments['linesStartAt1'] === false ? 0 : 1
+      this.#respond(request, CAPABILITIES)
+    },
     launch: (request) => this.#launch(request),
     attach: (request) => this.#launch(request),
     configurationDone: (request) => this.#start(request),
@@ -101,7 +110,9 @@ export class DebugAdapter {
     scopes: (request) => this.#respond(request, { scopes: this.#variables.scopesOf(this.#viewAt(request)) }),
     variables: (request) => this.#showVariables(request),
     setVariable: (request) => this.#setVariable(request),
+    setExpression: (request) => this.#setExpression(request),
     evaluate: (request) => this.#evaluate(request),
+    completions: (request) => this.#complete(request),
     continue: (request) =>
       this.#move(request, ({ controller }) => controller.resume(), { allThreadsContinued: true }),
     next: (request) => this.#move(request, ({ controller }) => controller.step()),
@@ -121,6 +132,7 @@ export class DebugAdapter {
     terminate: (request) => {
       this.#respond(request)
       this.#end()
+      if (this.#session?.over === undefined) this.#connection.event('terminated') // nothing has begun
     },
     disconnect: async (request) => {
       await this.close()
@@ -230,7 +242,7 @@ export class DebugAdapter {
       request,
       `source ${path}`,
       wanted.map((one) => () => {
-        const place = isTape ? lines.stopAt(Number(member(one, 'line'))) : undefined
+        const place = isTape ? lines.stopAt(this.#tapeLine(Number(member(one, 'line')))) : undefined
         if (place === undefined)
           throw usageError(
             isTape ? 'there is no message on this line or after it' : `the tape is ${run.tape.path}`,
@@ -292,7 +304,7 @@ export class DebugAdapter {
         const { spec, line } = read()
         const { id } = run.controller.addBreakpoint(spec)
         ids.push(id)
-        return { id, verified: true, ...(line !== undefined && { line }) }
+        return { id, verified: true, ...(line !== undefined && { line: this.#editorLine(line) }) }
       } catch (error) {
         return {
           verified: false,
@@ -308,17 +320,16 @@ export class DebugAdapter {
 
   #breakpointLocations(request: DapRequest): void {
     const { lines } = this.#active()
-    const [line, endLine = line] = [
-      numberIn(request, 'line'),
-      request.arguments['endLine'] as number | undefined,
-    ]
+    const line = this.#tapeLine(numberIn(request, 'line'))
+    const end = request.arguments['endLine']
+    const endLine = typeof end === 'number' ? this.#tapeLine(end) : line
     const breakpoints: { line: number }[] = []
     for (
       let place = lines.stopAt(line);
       place !== undefined && place.line <= endLine;
       place = lines.stopAt(place.line + 1)
     )
-      breakpoints.push({ line: place.line })
+      breakpoints.push({ line: this.#editorLine(place.line) })
     this.#respond(request, { breakpoints })
   }
 
@@ -330,7 +341,7 @@ export class DebugAdapter {
       id: view.index + 1,
       name: `${messageName(view)}${view.isNext ? '' : ` (${view.state}${isDifferent(view) ? ', differs' : ''})`}`,
       source,
-      line,
+      line: this.#editorLine(line),
       column: 1,
       canRestart: !view.isNext,
     })
@@ -339,7 +350,7 @@ export class DebugAdapter {
     const { message, phase } = stop
     const top =
       message === undefined
-        ? { id: END_FRAME, name: 'end of the tape', source, line: lines.last, column: 1 }
+        ? { id: END_FRAME, name: 'end of the tape', source, line: this.#editorLine(lines.last), column: 1 }
         : frameAt(
             message,
             lines.lineOf(phase === 'response' ? (message.responseFrame ?? message.frame) : message.frame),
@@ -360,37 +371,77 @@ export class DebugAdapter {
   #showVariables(request: DapRequest): void {
     const holder = this.#variables.holder(numberIn(request, 'variablesReference'))
     if (holder === undefined) throw usageError('the run has gone on since', 'ask for the scopes again')
-    this.#respond(request, { variables: this.#variables.variablesOf(holder) })
+    const { filter, start = 0, count = 0 } = request.arguments
+    const isOther = filter !== undefined && (filter === 'indexed') !== Array.isArray(holder.value)
+    const all = isOther ? [] : this.#variables.variablesOf(holder)
+    const from = Number(start)
+    this.#respond(request, {
+      variables: all.slice(from, Number(count) > 0 ? from + Number(count) : undefined),
+    })
   }
 
   /** Changes the message that waits. A message that was already sent is changed only for `restartFrame`. */
   #setVariable(request: DapRequest): void {
-    const { run } = this.#active()
     const holder = this.#variables.holder(numberIn(request, 'variablesReference'))
     const name = String(request.arguments['name'])
     const path = holder?.path && [...holder.path, Array.isArray(holder.value) ? Number(name) : name]
+    this.#setValue(request, { index: holder?.index, path, name })
+  }
+
+  /** Changes the value at a path, such as one of a watch. */
+  #setExpression(request: DapRequest): void {
+    const name = String(request.arguments['expression']).trim()
+    this.#setValue(request, { index: this.#viewAt(request).index, path: parsePath(name), name })
+  }
+
+  #setValue(
+    request: DapRequest,
+    {
+      index,
+      path,
+      name,
+    }: { readonly index: number | undefined; readonly path: PathPattern | undefined; readonly name: string },
+  ): void {
+    const { run } = this.#active()
     const isRequest = path?.[0] === 'params' || path?.[0] === 'method'
-    if (holder === undefined || path === undefined || !isRequest)
+    if (index === undefined || path === undefined || !isRequest)
       throw usageError('only values of the request can be changed', 'choose a value under Request')
     const text = String(request.arguments['value'])
     const json = parseJson(text)
     const value: unknown = json === undefined ? text : json
-    const view = run.controller.show(holder.index)
+    const view = run.controller.show(index)
     if (view?.isNext === true) run.controller.modifyNext({ kind: 'set', path: formatPath(path), value })
     else {
-      const before = this.#changed.get(holder.index) ?? view?.request ?? view?.recorded ?? '{}'
-      this.#changed.set(holder.index, editText(before, path, () => value) ?? before)
+      const before = this.#changed.get(index) ?? view?.request ?? view?.recorded ?? '{}'
+      this.#changed.set(index, editText(before, path, () => value) ?? before)
       this.#print(
         'the message was already sent: restart the frame to send the changed one again\n',
         'console',
       )
     }
-    const {
-      value: shown,
-      type,
-      variablesReference,
-    } = this.#variables.variable(name, value, { index: holder.index, path })
+    const { value: shown, type, variablesReference } = this.#variables.variable(name, value, { index, path })
     this.#respond(request, { value: shown, type, variablesReference })
+  }
+
+  /** Completes a command of the debug console, or a path. */
+  #complete(request: DapRequest): void {
+    const { text: given } = request.arguments
+    const text = typeof given === 'string' ? given : ''
+    const before = text.slice(0, Math.max(0, numberIn(request, 'column') - 1))
+    const debug = this.#debugger(() => {})
+    const isCommand = isDebuggerCommand(before.trim()) || !before.includes('.')
+    const [words, typed] = completeDebuggerLine(isCommand ? before : `show ${before}`, debug)
+    const start = before.length - typed.length
+    const targets = words.map((word) => ({ label: word.trim(), text: word, start, length: typed.length }))
+    this.#respond(request, { targets: targets.slice(0, MAX_COMPLETIONS) })
+  }
+
+  #tapeLine(line: number): number {
+    return line + 1 - this.#firstLine
+  }
+
+  #editorLine(line: number): number {
+    return line - 1 + this.#firstLine
   }
 
   async #evaluate(request: DapRequest): Promise<void> {
@@ -436,9 +487,11 @@ export class DebugAdapter {
   }
 
   #gotoTargets(request: DapRequest): void {
-    const place = this.#active().lines.stopAt(numberIn(request, 'line'))
+    const place = this.#active().lines.stopAt(this.#tapeLine(numberIn(request, 'line')))
     const targets =
-      place === undefined ? [] : [{ id: place.frame, label: `frame ${place.frame}`, line: place.line }]
+      place === undefined
+        ? []
+        : [{ id: place.frame, label: `frame ${place.frame}`, line: this.#editorLine(place.line) }]
     this.#respond(request, { targets })
   }
 
@@ -453,7 +506,6 @@ export class DebugAdapter {
     this.#changed.delete(index)
     this.#respond(request)
     if (message !== undefined) {
-      this.#resent.set(index, message)
       const view = this.#shown(message)
       this.#print(
         `sent again: ${messageName(view)}; the live server keeps the state of all messages so far\n${outcomeAsText(view, VIEW)}`,
@@ -465,8 +517,10 @@ export class DebugAdapter {
   }
 
   #exceptionInfo(request: DapRequest): void {
-    const view = this.#viewAt(request)
-    const description = differencesAsText(view).trim()
+    const { reason, message } = this.#active().run.controller.currentStop ?? {}
+    if (reason !== 'difference' || message === undefined)
+      throw usageError('the run has not stopped at a difference', 'ask for the variables')
+    const description = differencesAsText(this.#shown(message)).trim()
     this.#respond(request, {
       exceptionId: 'difference',
       description,
@@ -505,7 +559,7 @@ export class DebugAdapter {
     const place =
       frame === undefined || session === undefined
         ? {}
-        : { line: session.lines.lineOf(frame), source: { path: session.run.tape.path } }
+        : { line: this.#editorLine(session.lines.lineOf(frame)), source: { path: session.run.tape.path } }
     this.#connection.event('output', { category, output: this.#redacted(text), ...place })
   }
 
@@ -521,7 +575,7 @@ export class DebugAdapter {
     const index = typeof frame === 'number' && frame !== END_FRAME ? frame - 1 : undefined
     const view = controller.show(index)
     if (view === undefined) throw usageError('the run is at the end of the tape', 'choose another frame')
-    return this.#shown(this.#resent.get(view.index) ?? view)
+    return this.#shown(view)
   }
 
   #shown(view: MessageView): MessageView {
@@ -555,6 +609,7 @@ export class DebugAdapter {
 
 const END_FRAME = 2 ** 31 - 1
 const MAX_FRAMES = 50
+const MAX_COMPLETIONS = 200
 
 const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   entry: 'entry',
@@ -640,10 +695,12 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-function isSameFile(one: string, other: string): boolean {
+/** An editor may send the path of a file as a URI. */
+function isSameFile(named: string, other: string): boolean {
   try {
+    const one = named.startsWith('file://') ? fileURLToPath(named) : named
     return realpathSync(one) === realpathSync(other)
   } catch {
-    return resolve(one) === resolve(other)
+    return resolve(named) === resolve(other)
   }
 }

@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import { ReelayError } from '../../errors.ts'
 import type { ControlServer } from '../../control/control-server.ts'
-import { resolveTape } from '../../store/home.ts'
+import { homeFolder, resolveTape } from '../../store/home.ts'
 import type { ControllerEvent, DoneEvent, StoppedEvent } from '../../replay/control/commands.ts'
 import { SKIPPED } from '../../replay/control/message-edit.ts'
 import type { Replay } from '../../replay/replay.ts'
@@ -125,6 +126,8 @@ class DebugSession implements Debugger {
       prompt: '(reelay) ',
       complete: (line) => completeDebuggerLine(line, this),
       onInterrupt: () => this.#interrupt(),
+      historyFile: join(homeFolder(), 'debug-history'),
+      redact: (line) => run.screen.text(line),
     })
     this.options = { showsTimes: this.#input.isTerminal, maxLines: MAX_LINES }
   }

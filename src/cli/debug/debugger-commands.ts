@@ -119,15 +119,10 @@ const COMMANDS: readonly DebuggerCommand[] = [
   {
     name: 'delete',
     aliases: ['d'],
-    args: '<number>',
-    help: 'Remove a breakpoint',
-    words: ({ controller }) => controller.breakpoints.map(({ id }) => String(id)),
-    run: (rest, { controller, print }) => {
-      const id = Number(rest)
-      if (!controller.removeBreakpoint(id))
-        throw usageError(`there is no breakpoint ${rest}`, 'break lists them')
-      print(`breakpoint ${id} is removed\n`)
-    },
+    args: '<number> | all',
+    help: 'Remove a breakpoint, or all of them',
+    words: ({ controller }) => [...controller.breakpoints.map(({ id }) => String(id)), 'all'],
+    run: removeBreakpoints,
   },
   {
     name: 'show',
@@ -216,7 +211,19 @@ const COMMANDS: readonly DebuggerCommand[] = [
     words: () => ['fast', 'original', 'x2', '100ms', '50rps'],
     run: (rest, { controller }) => controller.setSpeed(rest),
   },
-  { name: 'status', aliases: ['info', 'i'], help: 'Show the progress of the run', run: showStatus },
+  { name: 'status', help: 'Show the progress of the run', run: showStatus },
+  {
+    name: 'info',
+    aliases: ['i'],
+    args: '[breakpoints]',
+    help: 'Show the progress of the run, or list the breakpoints',
+    words: () => ['breakpoints'],
+    run: (rest, debug) => {
+      if (rest !== '' && 'breakpoints'.startsWith(rest))
+        return debug.print(breakpointList(debug.controller.breakpoints))
+      return showStatus(rest, debug)
+    },
+  },
   {
     name: 'where',
     aliases: ['w'],
@@ -320,6 +327,17 @@ function addBreakpoint(more: BreakpointSpec): DebuggerCommand['run'] {
     if (rest === '') return print(breakpointList(controller.breakpoints))
     print(`${breakpointText(controller.addBreakpoint({ ...readBreakpoint(rest), ...more }))}\n`)
   }
+}
+
+function removeBreakpoints(rest: string, { controller, print }: Debugger): void {
+  const ids = rest === 'all' ? controller.breakpoints.map(({ id }) => id) : [Number(rest)]
+  if (rest === '') throw usageError('delete needs the number of a breakpoint, or all', 'break lists them')
+  for (const id of ids) {
+    if (!controller.removeBreakpoint(id))
+      throw usageError(`there is no breakpoint ${rest}`, 'break lists them')
+    print(`breakpoint ${id} is removed\n`)
+  }
+  if (ids.length === 0) print('no breakpoints\n')
 }
 
 function addLogpoint(rest: string, { controller, print }: Debugger): void {

@@ -1,3 +1,5 @@
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { isatty } from 'node:tty'
 
@@ -7,6 +9,10 @@ interface LineInputOptions {
   readonly complete: (line: string) => readonly [words: readonly string[], typed: string]
   /** Called for Ctrl+C. */
   readonly onInterrupt: () => void
+  /** The file with the lines of earlier sessions, which only the user can read. */
+  readonly historyFile: string
+  /** Replaces secrets in a line before it is kept. */
+  readonly redact: (line: string) => string
 }
 
 /** Commands from a terminal, with line editing, history and completion, or from a pipe, one line each. */
@@ -24,6 +30,7 @@ export class LineInput {
   constructor(options: LineInputOptions) {
     this.isTerminal = isatty(0) && isatty(1)
     this.#options = options
+    if (this.isTerminal) this.#history = readHistory(options.historyFile)
     this.#reader = this.#open()
   }
 
@@ -69,6 +76,17 @@ export class LineInput {
     process.stdin.pause()
   }
 
+  /** A session goes on if its history cannot be written. */
+  #keep(line: string): void {
+    const { historyFile, redact } = this.#options
+    try {
+      mkdirSync(dirname(historyFile), { recursive: true, mode: 0o700 })
+      appendFileSync(historyFile, `${redact(line)}\n`, { mode: 0o600 })
+    } catch {
+      // it is kept in memory
+    }
+  }
+
   #open(): Interface {
     const { prompt, complete, onInterrupt } = this.#options
     const reader = createInterface({
@@ -77,7 +95,7 @@ export class LineInput {
       prompt,
       historySize: HISTORY_SIZE,
       removeHistoryDuplicates: true,
-      history: this.#history,
+      history: [...this.#history],
       ...(this.isTerminal && { output: process.stdout }),
       completer: (line: string) => complete(line),
     })
@@ -85,7 +103,11 @@ export class LineInput {
       this.#lines.push(line)
       this.#wake()
     })
-    reader.on('history', (history: string[]) => (this.#history = [...history]))
+    reader.on('history', (history: string[]) => {
+      const [line] = history
+      if (line !== undefined && line !== this.#history[0]) this.#keep(line)
+      this.#history = [...history]
+    })
     reader.on('SIGINT', () => {
       if (reader.line === '') return onInterrupt()
       process.stdout.write('^C\n')
@@ -102,3 +124,17 @@ export class LineInput {
 }
 
 const HISTORY_SIZE = 1000
+
+/** The lines of earlier sessions, the last one first. A long file is shortened. */
+function readHistory(file: string): string[] {
+  try {
+    const lines = readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+    const kept = lines.slice(-HISTORY_SIZE)
+    if (lines.length > 2 * HISTORY_SIZE) writeFileSync(file, `${kept.join('\n')}\n`, { mode: 0o600 })
+    return kept.toReversed()
+  } catch {
+    return [] // there is none yet
+  }
+}

@@ -390,6 +390,8 @@ export class HeldMessage {
 
   /** Gives the user more time. */
   extend(ms: number): void {
+    const { call } = this.#options.observed
+    if (call !== undefined) call.extendedMs = (call.extendedMs ?? 0) + ms
     this.#deadline += ms
     this.#startTimer()
     this.#options.emit({ event: 'extended', key: this.key, leftMs: this.facts.leftMs })
@@ -422,6 +424,7 @@ export class HeldMessage {
     clearInterval(this.#ticks)
     const ms = Math.round(monotonicNow() - this.#heldAt)
     const { observed, of, emit } = this.#options
+    if (observed.call !== undefined) observed.call.heldMs = ms
     const reason = { by, ...(why !== undefined && { why }) }
     observed.route.event('intercept', { action, dir: this.dir, of, ms, ...reason })
     work()
@@ -450,7 +453,7 @@ export class HeldMessage {
   #onLimit(): void {
     const decider = {
       by: 'recorder',
-      why: `nobody decided within ${Math.round(this.#options.limits.holdLimitMs / 1000)} s`,
+      why: `nobody decided within ${formatSeconds(this.#options.limits.holdLimitMs)}`,
     }
     const { kind } = this.#message
     if (
@@ -502,13 +505,18 @@ const SMALL_STEP = 2 ** -20
 const HELD_TOO_LONG = -39_408
 
 /**
- * The patience of a client begins with its request, so a response has what is left of it. If a call takes longer than the limit
- * anyway, its client waits longer than most.
+ * The patience of a client begins with its request, so a response has what is left of it. That can be nothing, if its request was
+ * held. If a server takes longer than the limit, its client waits longer than most.
  */
 function deadlineOf({ message, call, arrivedAt }: ObservedMessage, limit: number): number {
   if (message.kind !== 'response' || call === undefined) return arrivedAt + limit
-  const deadline = call.arrivedAt + limit
-  return deadline > arrivedAt ? deadline : arrivedAt + limit
+  const deadline = call.arrivedAt + limit + (call.extendedMs ?? 0)
+  if (deadline > arrivedAt) return deadline
+  return call.heldMs === undefined ? arrivedAt + limit : arrivedAt
+}
+
+function formatSeconds(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`
 }
 
 function opposite(dir: Direction): Direction {

@@ -105,6 +105,9 @@ export interface OpenCall {
   readonly progressToken: unknown
   /** The last progress that the server reported. */
   progress: number
+  /** How long the request was held, and how much longer than the limit the user allows. */
+  heldMs?: number
+  extendedMs?: number
   /** Set for a request that was sent by the user and not by the client. */
   readonly onResponse?: (text: string) => void
 }

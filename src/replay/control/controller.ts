@@ -23,7 +23,7 @@ import {
 } from './commands.ts'
 import { applyEdit, type PendingEdit, SKIPPED } from './message-edit.ts'
 import { RunHistory, type Position } from './history.ts'
-import { type ControlledRun, shownStep } from './controlled-run.ts'
+import { type ControlledRun, type ShownStep, shownStep } from './controlled-run.ts'
 
 /** The decision about a message that is about to be sent. */
 export type StopDecision =
@@ -83,6 +83,8 @@ export class ReplayController {
   #resent = 0
   #injected = 0
   #statusAt = 0
+  /** What became of messages that were sent again, by index. */
+  readonly #sentAgain = new Map<number, ShownStep>()
 
   constructor() {
     setMaxListeners(0, this.stopped) // many waits listen at once, which is not a leak
@@ -240,7 +242,8 @@ export class ReplayController {
     const step = await run.resend(planned, edit, onSend)
     this.#resent++
     const { sent = '', answer: response, why, duration } = step
-    const message = { ...this.#viewOf(planned.index), ...shownStep(step), isEdited: edit !== undefined }
+    this.#sentAgain.set(planned.index, { ...shownStep(step), isEdited: edit !== undefined })
+    const message = this.#viewOf(planned.index)
     const event: ExtraMessageEvent = { type: 'resent', sent, response, why, duration, message }
     this.#emit(event)
     return event
@@ -321,6 +324,7 @@ export class ReplayController {
     this.#waiting = undefined
     this.#done = 0
     this.#differences = 0
+    this.#sentAgain.clear()
     if (timing.kind === 'stepped') this.stopAtFirst()
     this.#clock.start()
     this.#emitStatus()
@@ -534,10 +538,11 @@ export class ReplayController {
     return { type: 'stopped', reason, breakpoints, phase, message }
   }
 
+  /** A message that was sent again is shown with its last response. */
   #viewOf(index: number): MessageView {
     const { run } = this.#active()
     const edit = this.#waiting?.index === index ? this.#edit : undefined
-    return run.viewOf(index, edit)
+    return { ...run.viewOf(index, edit), ...this.#sentAgain.get(index) }
   }
 
   #applyNextEdits(planned: PlannedMessage): void {
