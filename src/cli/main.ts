@@ -1,15 +1,11 @@
 #!/usr/bin/env node
 // The server is spawned before the rest of the recorder is loaded, so that both start at the same time.
 import { requireNewTape } from '../store/file/write.ts'
-import { ReelayError } from '../errors.ts'
-import { isTapePath, resolveTape } from '../store/home.ts'
-import { quoteShellWord } from '../text.ts'
-import { signalChild } from '../link/process/process-family.ts'
-import { FORWARDED_SIGNALS, startServer } from '../link/process/server-process.ts'
-import { parseRecordArgs, type RecordCommandArgs, type RecordArgs } from './options/record-options.ts'
+import { resolveTape } from '../store/home.ts'
+import { parseRecordArgs, type RecordArgs } from './options/record-options.ts'
 import { announceConfig } from './options/config-options.ts'
 import { warnAboutVault } from './record/record-output.ts'
-import { runStdioRecording } from './record/record-stdio.ts'
+import { startServerAndRecord } from './record/record-stdio.ts'
 
 async function main(argv: readonly string[]): Promise<void> {
   const [verb, ...rest] = withoutNoColor(argv)
@@ -59,26 +55,6 @@ function announceRecordingConfig(): void {
   } catch {
     return
   }
-}
-
-async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
-  const server = await startServer(args.command)
-  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => signalChild(server.child, signal))
-  try {
-    await runStdioRecording(args, server)
-  } catch (error) {
-    server.family?.signal('SIGKILL') // an error of the recorder must not leave an orphaned server
-    throw asMissingDashes(error, args.command)
-  }
-}
-
-/** In `reelay record my-tape node server.js`, the name of the tape is taken for the command. */
-function asMissingDashes(error: unknown, [name = '', ...command]: readonly string[]): unknown {
-  if (!(error instanceof ReelayError) || error.code !== 'COMMAND_NOT_FOUND') return error
-  if (command.length === 0 || isTapePath(name) || process.argv.includes('--')) return error
-  const server = command[0]?.startsWith('-') ? '<server command>' : command.map(quoteShellWord).join(' ')
-  const hint = `if ${name} is the name of the tape, put -- before the server command: reelay record ${name} -- ${server}`
-  return new ReelayError('COMMAND_NOT_FOUND', error.message, { hint, cause: error })
 }
 
 main(process.argv.slice(2)).catch(async (error: unknown) => {

@@ -202,7 +202,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./compare/explain.ts')).explainCommand,
     },
   ],
-  Load: [
+  'Load and chaos': [
     {
       name: 'load',
       help: 'Play recorded sessions as many users at once and measure response times',
@@ -211,6 +211,11 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
         'reelay load my-tape --rate 5/s --for 1m --url http://127.0.0.1:3000/mcp',
       ],
       load: async () => (await import('./load.ts')).loadCommand,
+    },
+    {
+      name: 'chaos',
+      help: 'Inject faults between a client and a live server, or try every fault at every call of a client',
+      load: async () => (await import('./chaos.ts')).chaosCommand,
     },
   ],
   'Share and import': [

@@ -32,6 +32,8 @@ interface FaultOccurrence {
   readonly nth?: number
   /** Only the first n requests. */
   readonly first?: number
+  /** Only the requests after the first n. */
+  readonly after?: number
   /** Every nth request. */
   readonly every?: number
   /** The probability that a request fails, from 0 to 1. The same seed selects the same requests. */
@@ -68,9 +70,10 @@ function isFaultRule(fault: FaultSetting | FaultRule): fault is FaultRule {
 
 /** Describes a rule: `each call of search (number 2 only) is never answered`. */
 export function describeFaultRule({ when, fault }: FaultRule): string {
-  const { nth, first, every, probability } = when
+  const { nth, first, after, every, probability } = when
   const limits = [
     ...(first === undefined ? [] : [`the first ${first} only`]),
+    ...(after === undefined ? [] : [`after the first ${after}`]),
     ...(nth === undefined ? [] : [`number ${nth} only`]),
     ...(every === undefined ? [] : [`one in ${every}`]),
     ...(probability === undefined ? [] : [`with probability ${probability}`]),
@@ -93,7 +96,7 @@ export function requireSupportedFaults(
     }
 }
 
-const SELECTOR_KEYS = ['method', 'tool', 'params', 'nth', 'first', 'every', 'probability']
+const SELECTOR_KEYS = ['method', 'tool', 'params', 'nth', 'first', 'after', 'every', 'probability']
 const KIND_NAMES = FAULT_KINDS.map(({ name }) => name)
 const ONE_OF = 'oneOf'
 
@@ -130,20 +133,16 @@ function notOneKind(at: string): ReelayError {
 }
 
 function parseOccurrence({ entry, at }: RuleEntry): FaultOccurrence {
-  const { nth, first, every, probability } = entry
-  if (first !== undefined && !isCount(first))
-    throw invalidSetting(at, '"first" is not a whole number above 0')
-  if (nth !== undefined && !isCount(nth)) throw invalidSetting(at, '"nth" is not a whole number above 0')
-  if (every !== undefined && !isCount(every))
-    throw invalidSetting(at, '"every" is not a whole number above 0')
+  const { probability } = entry
+  const counts = ['nth', 'first', 'after', 'every'].flatMap((name) => {
+    const count = entry[name]
+    if (count === undefined) return []
+    if (!isCount(count)) throw invalidSetting(at, `"${name}" is not a whole number above 0`)
+    return [[name, count] as const]
+  })
   if (probability !== undefined && !isProbability(probability))
     throw invalidSetting(at, '"probability" is not a number from 0 to 1')
-  return {
-    ...(nth !== undefined && { nth }),
-    ...(first !== undefined && { first }),
-    ...(every !== undefined && { every }),
-    ...(probability !== undefined && { probability }),
-  }
+  return { ...Object.fromEntries(counts), ...(probability !== undefined && { probability }) }
 }
 
 function isCount(value: unknown): value is number {
@@ -157,18 +156,32 @@ function isProbability(value: unknown): value is number {
 /** The faults of one session: counts its requests and applies the rules to them. */
 export class SessionFaults {
   readonly #counters: readonly FaultRuleCounter[]
+  readonly #serverCounters: readonly FaultRuleCounter[]
+  readonly #random: () => number
   readonly #applied: string[] = []
   readonly #onCancel = new Map<string, (() => void)[]>()
   readonly #cancelled = new Set<string>()
 
   constructor(rules: readonly FaultRule[], seed: number) {
     const random = seededRandom(seed)
+    this.#random = random
     this.#counters = rules.map((rule) => new FaultRuleCounter(rule, random))
+    this.#serverCounters = this.#counters.filter(
+      ({ rule: { when } }) => when.method !== undefined && SERVER_REQUESTS.includes(when.method),
+    )
   }
 
-  /** Counts a request and returns the fault for it, that of the first rule that applies. */
-  faultFor(call: MethodCall): Fault | undefined {
-    const fault = firstFault(this.#counters, call)
+  /** Whether a rule applies to requests of the server, such as an elicitation. */
+  get selectsServerRequests(): boolean {
+    return this.#serverCounters.length > 0
+  }
+
+  /**
+   * Counts a request and returns the fault for it, that of the first rule that applies. A request of the server is selected
+   * only by rules that name its method.
+   */
+  faultFor(call: MethodCall, from: 'client' | 'server' = 'client'): Fault | undefined {
+    const fault = firstFault(from === 'client' ? this.#counters : this.#serverCounters, call)
     if (fault !== undefined) this.#applied.push(`${describeRequest(call)} ${fault.description}`)
     return fault
   }
@@ -177,12 +190,13 @@ export class SessionFaults {
   apply<Source>(
     fault: Fault,
     key: string,
-    context: Omit<FaultContext<Source>, 'isCancelled' | 'onCancel'>,
+    context: Omit<FaultContext<Source>, 'random' | 'isCancelled' | 'onCancel'>,
   ): void {
     this.#cancelled.delete(key)
     this.#onCancel.delete(key)
     fault.apply({
       ...context,
+      random: this.#random,
       isCancelled: () => this.#cancelled.has(key),
       onCancel: (action) => {
         if (this.#cancelled.has(key)) action()
@@ -203,6 +217,8 @@ export class SessionFaults {
   }
 }
 
+const SERVER_REQUESTS = ['elicitation/create', 'sampling/createMessage', 'roots/list']
+
 /** Counts the requests that a rule selects. */
 class FaultRuleCounter {
   readonly rule: FaultRule
@@ -220,6 +236,7 @@ class FaultRuleCounter {
     this.#seen++
     if (when.nth !== undefined && this.#seen !== when.nth) return undefined
     if (when.first !== undefined && this.#seen > when.first) return undefined
+    if (when.after !== undefined && this.#seen <= when.after) return undefined
     if (when.every !== undefined && this.#seen % when.every !== 0) return undefined
     if (when.probability !== undefined && this.#random() >= when.probability) return undefined
     return 'kind' in fault ? fault : fault[Math.floor(this.#random() * fault.length)]

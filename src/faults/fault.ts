@@ -1,6 +1,7 @@
 import { replaceValue } from '../json/find-replace.ts'
 import { isObject, type JsonObject, member, parseJson } from '../json/parse.ts'
 import type { Request } from '../protocol/message.ts'
+import type { WirePlan } from './wire.ts'
 
 /** A deliberate failure of one request. */
 export interface Fault {
@@ -25,6 +26,10 @@ export interface FaultKind {
   readonly help: string
   /** A value for the example in `reelay faults`. */
   readonly example: unknown
+  /** Set if only requests with some methods are affected. */
+  readonly affects?: RegExp
+  /** The values that have a name, if there are several kinds of damage. */
+  readonly variants?: readonly string[]
   /** Returns `undefined` if the value is invalid. */
   readonly parse: (value: unknown) => Omit<Fault, 'kind'> | undefined
 }
@@ -38,6 +43,8 @@ export interface FaultContext<Source> {
   readonly id: string
   readonly request: Pick<Request, 'method' | 'params'>
   readonly clock: { after(ms: number, action: () => void): void }
+  /** Numbers from 0 to 1, the same for the same seed. */
+  readonly random: () => number
   /** Handles the request as if there were no fault, but passes the response to `reply` instead of sending it. */
   readonly play: (reply: ReplyFunction<Source>) => void
   /** Sends the response. */
@@ -61,21 +68,30 @@ export interface FaultActions {
   readonly disconnect?: () => void
   /** Ends the HTTP exchange with this response instead of a message. */
   readonly http?: (response: InjectedHttpResponse) => void
+  /** The response that follows is written in this way. */
+  readonly wire?: (plan: WirePlan) => void
 }
 
 export interface InjectedHttpResponse {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** A header with a list is sent once for each value. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body: string
 }
 
 /** A kind of fault without parameters: `timeout: true`. */
-export function flagFault(name: string, help: string, fault: Omit<Fault, 'kind'>): FaultKind {
+export function flagFault(
+  name: string,
+  help: string,
+  fault: Omit<Fault, 'kind'>,
+  affects?: RegExp,
+): FaultKind {
   return {
     name,
     help,
     expects: 'true',
     example: true,
+    ...(affects && { affects }),
     parse: (value) => (value === true ? fault : undefined),
   }
 }
@@ -97,6 +113,7 @@ export function variantFault(
   name: string,
   help: string,
   variants: Readonly<Record<string, FaultVariant>>,
+  affects?: RegExp,
 ): FaultKind {
   const names = Object.keys(variants)
   return {
@@ -104,6 +121,8 @@ export function variantFault(
     help,
     expects: names.join(', '),
     example: names[0],
+    variants: names,
+    ...(affects && { affects }),
     parse: (value) => {
       const variant = typeof value === 'string' && names.includes(value) ? variants[value] : undefined
       return variant && changedResponse(variant)

@@ -39,6 +39,28 @@ export const FAULT_PRESETS: readonly FaultPreset[] = [
     faults: (count) => [{ ...CALLS, first: count, error: OVERLOADED }],
   },
   {
+    name: 'token-expiry',
+    help: 'after the first calls (token-expiry:3 for three) the token has expired, over HTTP',
+    count: 3,
+    faults: (count) => [{ ...CALLS, after: count, http: 'token-expired' }],
+  },
+  {
+    name: 'bad-network',
+    help: 'every other call is answered slowly, in small pieces, or only in part',
+    faults: () => [
+      {
+        ...CALLS,
+        probability: 0.5,
+        oneOf: [
+          { delay: '50ms-500ms' },
+          ...['sliced', 'slow', 'cut-character', 'cut-token', 'reset', 'half-close'].map((wire) => ({
+            wire,
+          })),
+        ],
+      },
+    ],
+  },
+  {
     name: 'evil',
     help: 'every other call gets a response that breaks the protocol or lies about its result',
     faults: () => [

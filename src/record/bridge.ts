@@ -19,7 +19,7 @@ import type { RecordingSummary } from './tape-log.ts'
 import type { MessageTaker, WriteHeld } from './http/bodies.ts'
 import type { ExchangeRecorder, ReservedExchange } from './http/exchange-recorder.ts'
 import { createUrlRecorder, type RecordUrlOptions } from './http/url-recorder.ts'
-import type { HeldMarks, LinkInterceptor, MessageRoute } from './intercept/link-interceptor.ts'
+import type { HeldMarks, InterceptedLink, MessageRoute } from './intercept/link-interceptor.ts'
 
 export interface RecordBridgeOptions extends RecordUrlOptions {
   /** The client's side, which exchanges lines of JSON. */
@@ -227,7 +227,7 @@ class BridgeInterception {
   readonly #options: Pick<RecordBridgeOptions, 'interceptor' | 'server'>
   readonly #deliveries = new Map<string, HeldMarks>()
   readonly #taken: string[] = []
-  #link: LinkInterceptor | undefined
+  #link: InterceptedLink | undefined
   #recorder: ExchangeRecorder | undefined
   #bridge: Bridge | undefined
 
@@ -239,7 +239,7 @@ class BridgeInterception {
     const { interceptor, server = '' } = this.#options
     this.#recorder = recorder
     this.#link = interceptor?.link({ server, conn: () => 1 })
-    if (interceptor !== undefined) recorder.log.followTapes((tape) => interceptor.useTape(tape))
+    if (interceptor !== undefined) recorder.log.followTapes((tape) => interceptor.useTape?.(tape))
   }
 
   connect(bridge: Bridge): void {

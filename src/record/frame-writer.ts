@@ -229,7 +229,12 @@ export function writeHeldMessage(
     ...(kept !== undefined && { original: kept }),
   })
   log.writePostponed()
-  log.writeFrame(`${place}${marks},${encodeMessage(text, redactor)}`)
+  const value = parseJson(text)
+  const payload =
+    typeof value === 'object' && value !== null
+      ? encodeMessage(text, redactor)
+      : (rawPayload(redactBytes(Buffer.from(text), redactor)) ?? `"raw":"","why":"empty"`)
+  log.writeFrame(`${place}${marks},${payload}`)
   const number = log.lastFrame
   log.countMessages(1)
   return number

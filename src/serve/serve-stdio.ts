@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { once } from 'node:events'
 import { type Readable, type Writable, addAbortSignal } from 'node:stream'
+import { sendOnWire, type WirePlan, type WirePort } from '../faults/wire.ts'
 import { type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import type { SuggestedMatchOptions } from '../match/options.ts'
+import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
 import type { Drift } from './drift.ts'
 import { withHttpFrames } from './playable-tape.ts'
 import { clientPause, SystemClock } from './player/clock.ts'
@@ -38,6 +40,7 @@ export async function serveStdio({
   const queue = new OutputQueue(output)
   const clock = new SystemClock()
   const gone = new AbortController()
+  const random = seededRandom(given.seed ?? DEFAULT_SEED)
   const player = new SessionPlayer({
     ...sessionPlayerOptions(
       { ...options, clock },
@@ -49,7 +52,10 @@ export async function serveStdio({
           ].join(' ')),
     ),
     upstream,
-    faultActions: () => ({ disconnect: () => gone.abort('disconnect') }),
+    faultActions: () => ({
+      disconnect: () => gone.abort('disconnect'),
+      wire: (plan) => queue.writeNextAs(plan, clock, random, () => gone.abort('disconnect')),
+    }),
     send: (text) => queue.add(text),
     afterClientReads: clientPause(clock),
   })
@@ -113,12 +119,38 @@ const FLUSH_BYTES = 64 * 1024
 class OutputQueue {
   readonly #output: Writable
   #lines = ''
+  #writeNext: ((line: string) => void) | undefined
+  /** Lines that wait until another one is written piece by piece. */
+  #waiting: string[] | undefined
 
   constructor(output: Writable) {
     this.#output = output
   }
 
+  /** Writes the next line in the way of a fault. */
+  writeNextAs(plan: WirePlan, clock: SystemClock, random: () => number, disconnect: () => void): void {
+    this.#writeNext = (line) => {
+      this.#flush()
+      this.#waiting = []
+      const port: WirePort = {
+        write: (bytes) => void (this.#output.destroyed || this.#output.write(bytes)),
+        finish: () => {
+          const waiting = this.#waiting ?? []
+          this.#waiting = undefined
+          for (const each of waiting) this.add(each)
+        },
+        halfClose: () => this.#output.end(),
+        reset: disconnect,
+      }
+      sendOnWire(Buffer.from(`${line}\n`), plan, port, { clock, random })
+    }
+  }
+
   add(line: string): void {
+    if (this.#waiting !== undefined) return void this.#waiting.push(line)
+    const write = this.#writeNext
+    this.#writeNext = undefined
+    if (write !== undefined) return write(line)
     if (this.#lines === '') queueMicrotask(() => this.#flush())
     this.#lines += `${line}\n`
     if (this.#lines.length >= FLUSH_BYTES) this.#flush()
@@ -139,12 +171,13 @@ class OutputQueue {
   async flushed(): Promise<void> {
     this.#flush()
     if (this.#output.destroyed) return
+    if (this.#output.writableEnded) return
     await new Promise<void>((resolve) => this.#output.write('', () => resolve()))
   }
 
   #flush(): void {
     const lines = this.#lines
     this.#lines = ''
-    if (lines !== '' && !this.#output.destroyed) this.#output.write(lines)
+    if (lines !== '' && this.#output.writable) this.#output.write(lines)
   }
 }

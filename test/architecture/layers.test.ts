@@ -17,7 +17,7 @@ const MEANING = [
   'filter',
   'schemas',
 ]
-const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'load', 'report']
+const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'load', 'chaos', 'report']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
   protocol: ['json', 'text', 'errors'],
@@ -35,6 +35,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   link: ['http', 'protocol', 'json', 'text', 'errors'],
   control: ['http', 'store', 'protocol', 'json', 'text', 'version', 'errors'],
   record: [
+    'faults',
+    'seeded-random',
     'filter',
     'control',
     'config',
@@ -62,7 +64,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   wrap: ['store', 'link', 'http', 'tape', 'protocol', 'json', 'text', 'version', 'errors'],
   compare: [...MEANING, 'config', 'store', 'link', 'http', 'replay'],
   load: [...MEANING, 'store', 'link', 'replay'],
-  report: [...MEANING, 'store', 'replay', 'compare', 'load'],
+  chaos: [...MEANING, 'seeded-random', 'store', 'link', 'record', 'serve'],
+  report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos'],
   auto: [...MEANING, 'record', 'serve', 'store', 'http'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],

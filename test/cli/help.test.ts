@@ -24,7 +24,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Serve:', 'serve match faults'],
       ['Replay:', 'replay verify debug dap learn noise'],
       ['Compare:', 'diff diff-batch contract explain'],
-      ['Load:', 'load'],
+      ['Load and chaos:', 'load chaos'],
       ['Share and import:', 'redact share import'],
       ['Get started:', 'demo completion help'],
     ],

@@ -4,6 +4,7 @@ import type { AddedHeader } from '../../http/headers.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
 import { isTapePath } from '../../store/home.ts'
 import { DEFAULT_MAX_LINE_BYTES, HARD_MAX_LINE_BYTES } from '../../protocol/lines.ts'
+import type { MessageInterceptor } from '../../record/intercept/link-interceptor.ts'
 import type { RecordingLimits, RecordingRules } from '../../record/tape-log.ts'
 import type { RedactOption } from '../../record/redaction.ts'
 import type { TapeLabels } from '../../tape/header.ts'
@@ -270,6 +271,8 @@ export interface RecordTapeArgs {
   readonly quiet: boolean
   readonly redact: RedactOption
   readonly intercept: InterceptArgs | undefined
+  /** Decides about messages without a user. */
+  readonly interceptor?: MessageInterceptor
 }
 
 /** How messages are held. */

@@ -32,7 +32,7 @@ export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
   const view = args.tail ? new TailProcess() : undefined
   const interception = prepareInterception(args)
   const recording = await recordHttp({
-    interceptor: interception?.interceptor,
+    interceptor: args.interceptor ?? interception?.interceptor,
     url,
     tape: recordingPath(args, server),
     server,

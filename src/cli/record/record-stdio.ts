@@ -2,7 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { errorMessage, ReelayError, systemErrorCode } from '../../errors.ts'
 import { signalChild } from '../../link/process/process-family.ts'
-import { serverStartError, type ServerProcess } from '../../link/process/server-process.ts'
+import {
+  FORWARDED_SIGNALS,
+  serverStartError,
+  startServer,
+  type ServerProcess,
+} from '../../link/process/server-process.ts'
 import { serverName, stdioServer } from '../../record/tape-header.ts'
 import type { MessageFilter } from '../../record/message-filter.ts'
 import { openRedaction, type RecordingRedaction } from '../../record/redaction.ts'
@@ -11,6 +16,8 @@ import type { Redactor } from '../../redact/redactor.ts'
 import { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
 import { TapeLog } from '../../record/tape-log.ts'
 import { clientGoneCheck } from '../../link/process/client-gone.ts'
+import { isTapePath } from '../../store/home.ts'
+import { quoteShellWord } from '../../text.ts'
 import { exitLike } from '../signals.ts'
 import type { RecordCommandArgs } from '../options/record-options.ts'
 import { clientEntry } from '../reelay-command.ts'
@@ -25,8 +32,29 @@ import {
   TailProcess,
 } from './record-output.ts'
 
-/** Records the server that `main` has already started, and ends as it ends. */
-export async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
+/** Starts the server before anything else is loaded, and records it. */
+export async function startServerAndRecord(args: RecordCommandArgs): Promise<void> {
+  const server = await startServer(args.command)
+  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => signalChild(server.child, signal))
+  try {
+    await runStdioRecording(args, server)
+  } catch (error) {
+    server.family?.signal('SIGKILL') // an error of the recorder must not leave an orphaned server
+    throw asMissingDashes(error, args.command)
+  }
+}
+
+/** In `reelay record my-tape node server.js`, the name of the tape is taken for the command. */
+function asMissingDashes(error: unknown, [name = '', ...command]: readonly string[]): unknown {
+  if (!(error instanceof ReelayError) || error.code !== 'COMMAND_NOT_FOUND') return error
+  if (command.length === 0 || isTapePath(name) || process.argv.includes('--')) return error
+  const server = command[0]?.startsWith('-') ? '<server command>' : command.map(quoteShellWord).join(' ')
+  const hint = `if ${name} is the name of the tape, put -- before the server command: reelay record ${name} -- ${server}`
+  return new ReelayError('COMMAND_NOT_FOUND', error.message, { hint, cause: error })
+}
+
+/** Records a server that was started, and ends as it ends. */
+async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess): Promise<void> {
   const { family } = server
   if (family === undefined) return runUnrecorded(args, server)
   const name = args.server ?? serverName(args.command)
@@ -47,7 +75,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
     maxLineBytes,
     cutBytes: rules.cutBytes,
     filter,
-    interceptor: interception?.interceptor,
+    interceptor: args.interceptor ?? interception?.interceptor,
   })
   const client = {
     input: process.stdin,
@@ -68,7 +96,7 @@ export async function runStdioRecording(args: RecordCommandArgs, server: ServerP
 function printRecorderConfig(args: RecordCommandArgs, server: string, redactor: Redactor): void {
   const ifExists = args.ifExists === 'refuse' ? ['--numbered'] : []
   const words = redactor.command(process.argv.slice(3))
-  printClientConfig(args, server, clientEntry(['record', ...ifExists, ...words]))
+  printClientConfig(args, server, clientEntry([process.argv[2] ?? 'record', ...ifExists, ...words]))
 }
 
 /** If this process may not open enough files for pipes, the server gets our stdin and stdout, and the session is not recorded. */

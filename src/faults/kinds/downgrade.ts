@@ -7,6 +7,7 @@ export const downgrade: FaultKind = {
   help: 'Answer initialize with this protocol version; other requests are not affected',
   expects: 'a protocol version such as 2024-11-05',
   example: '2024-11-05',
+  affects: /^initialize$/,
   parse: (value) => {
     if (typeof value !== 'string' || !/^[\w.-]{1,40}$/.test(value)) return undefined
     return {

@@ -35,6 +35,10 @@ export const malformed: FaultKind = variantFault('malformed', 'Damage the respon
     description: 'is answered with neither a result nor an error',
     change: (text) => withoutOutcome(text, undefined),
   },
+  batch: {
+    description: 'is answered with a batch',
+    change: (text) => `[${text}]`,
+  },
   'no-version': {
     description: 'is answered without "jsonrpc"',
     change: (text) => text.replace(/"jsonrpc"\s*:\s*"2\.0"\s*,?/, ''),

@@ -23,6 +23,8 @@ export const refuse: FaultKind = {
   help: 'Refuse what the server has offered: the tool is gone, or the method is not supported',
   expects: [...REFUSALS.keys()].join(', '),
   example: 'unknown-tool',
+  affects: /^(?!initialize$)/,
+  variants: [...REFUSALS.keys()].map(String),
   parse: (value) => {
     const refusal = REFUSALS.get(value)
     if (refusal === undefined) return undefined

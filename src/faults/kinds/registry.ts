@@ -15,7 +15,12 @@ import { progress } from './progress.ts'
 import { refuse } from './refuse.ts'
 import { result } from './result.ts'
 import { skew } from './skew.ts'
+import { rounds } from './rounds.ts'
+import { stray } from './stray.ts'
+import { task } from './task.ts'
 import { timeout } from './timeout.ts'
+import { unsubscribe } from './unsubscribe.ts'
+import { wire } from './wire.ts'
 
 /** All kinds of faults, in the order of the documentation. */
 export const FAULT_KINDS: readonly FaultKind[] = [
@@ -28,6 +33,8 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   drop,
   disconnect,
   http,
+  wire,
+  stray,
   storm,
   flood,
   progress,
@@ -36,4 +43,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   refuse,
   downgrade,
   skew,
+  task,
+  unsubscribe,
+  rounds,
 ]

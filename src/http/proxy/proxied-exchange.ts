@@ -61,6 +61,10 @@ export interface ClientPort {
   readonly end: (bytes?: Uint8Array | string) => void
   /** Disconnects the client without a response. */
   readonly destroy: () => void
+  /** Ends the direction to the client, in the middle of the response; the other one stays open. */
+  readonly halfClose: () => void
+  /** Disconnects the client without a proper close. */
+  readonly reset: () => void
 }
 
 /** Observes a body: each part before it is forwarded. None of its functions may throw. */
@@ -303,7 +307,7 @@ function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPor
       res.writeHead(status, reason, [...headers])
       if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
     },
-    write: (bytes) => void res.write(bytes),
+    write: (bytes) => void (res.writableEnded || res.destroyed || res.write(bytes)),
     end: (bytes) => {
       onEnd()
       if (!res.destroyed) res.end(bytes)
@@ -311,6 +315,14 @@ function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPor
     destroy: () => {
       onEnd()
       res.destroy()
+    },
+    halfClose: () => {
+      onEnd()
+      res.socket?.end()
+    },
+    reset: () => {
+      onEnd()
+      res.socket?.resetAndDestroy()
     },
   }
 }

@@ -30,6 +30,10 @@ export class FastResponse implements ServedResponse {
     this.#options = options
   }
 
+  get socket(): Socket {
+    return this.#options.socket
+  }
+
   get destroyed(): boolean {
     return this.#isClosed
   }

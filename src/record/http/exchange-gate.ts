@@ -14,13 +14,14 @@ import { remirroredHeaders } from '../../protocol/headers.ts'
 import { classifyMessage, type Direction, type Message } from '../../protocol/message.ts'
 import { SseReader } from '../../protocol/sse.ts'
 import type { SseFields } from '../../tape/frame.ts'
-import type { HeldMarks, LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
+import type { HeldMarks, InterceptedLink, MessageRoute, WireDelivery } from '../intercept/link-interceptor.ts'
+import type { InjectedHttpResponse } from '../../faults/fault.ts'
 import { contentEncoding, decodeInto, decodeWhole, isDecodable } from './bodies.ts'
 
 interface ExchangeGateOptions {
   readonly line: RequestLine
   /** The connection, once it is known. A client may name its session only with the request. */
-  readonly link: LinkInterceptor
+  readonly link: InterceptedLink
   /** Takes the body of the request, if it is not held. */
   readonly request: BodyWatcher
   readonly record: (dir: Direction, text: string, marks: HeldMarks, sse?: SseFields) => number | undefined
@@ -51,6 +52,12 @@ class HttpExchangeGate implements ExchangeGate {
   /** Events that are held. The stream ends only after the last one. */
   #open = 0
   #onLastSettled: (() => void) | undefined
+  /** Whether the request was taken over. */
+  #isTaken = false
+  /** Writes the head of a stream that a fault may still replace. */
+  #sendHead: (() => void) | undefined
+  /** What waits until a message is written piece by piece. */
+  #waiting: (() => void)[] | undefined
 
   constructor(options: ExchangeGateOptions) {
     this.#options = options
@@ -63,7 +70,8 @@ class HttpExchangeGate implements ExchangeGate {
     this.#message = text && classifyMessage(parseJson(text.toString('utf8')))
     if (this.#message !== undefined) link.repeatRoute = this.#repeatRoute(post)
     // The end writes the head, if that has waited for the body.
-    if (text !== undefined && this.#takes('c2s', text, this.#requestEnds(send))) return request.end()
+    this.#isTaken = text !== undefined && this.#takes('c2s', text, this.#requestEnds(send))
+    if (this.#isTaken) return request.end()
     // A decoded message is recorded at once, and so before its response.
     if (text !== undefined && request.decoded !== undefined) request.decoded.chunk(text)
     else request.chunk(body)
@@ -78,6 +86,8 @@ class HttpExchangeGate implements ExchangeGate {
   ): BodyWatcher | undefined => {
     this.#client = client
     const encoding = contentEncoding(head.headers)
+    // The response to a request that a fault applies to is never encoded.
+    if (encoding !== 'identity' && this.#options.link.defersHeads) return undefined
     if (isEventStream(head.headers)) {
       if (encoding === 'identity') return this.#eventStream(head, watcher)
       if (isDecodable(encoding)) return this.#encodedEventStream(head, watcher, encoding)
@@ -127,15 +137,18 @@ class HttpExchangeGate implements ExchangeGate {
       },
       // A client that waits for a response sees that the connection is lost. Other messages have none.
       drop: () => (isRequest ? this.#client?.destroy() : this.#respond(202, '')),
-      answer: (text) => {
-        if (this.#isStreaming) this.#client?.end(eventText(text))
-        else this.#respond(200, text)
+      answer: (text, wire) => {
+        if (!this.#isStreaming) this.#respond(200, text, wire)
+        else if (wire === undefined) this.#client?.end(eventText(text))
+        else this.#writeAs(Buffer.from(eventText(text)), wire, () => this.#client?.end())
       },
+      respond: (response) => this.#respondWith(response),
+      disconnect: () => this.#client?.destroy(),
     }
   }
 
   /** Posts a message of the user with the headers of the client. What the server sends back is for the user. */
-  #repeatRoute(post: RequestPorts['post']): NonNullable<LinkInterceptor['repeatRoute']> {
+  #repeatRoute(post: RequestPorts['post']): NonNullable<InterceptedLink['repeatRoute']> {
     const { link, record, event } = this.#options
     const ends = {
       deliver() {},
@@ -163,7 +176,7 @@ class HttpExchangeGate implements ExchangeGate {
   }
 
   /** Responds to the client in place of the server. */
-  #respond(status: number, body: string): void {
+  #respond(status: number, body: string, wire?: WireDelivery): void {
     const headers = [
       ...(body === '' ? [] : ['Content-Type', 'application/json']),
       'Content-Length',
@@ -171,7 +184,52 @@ class HttpExchangeGate implements ExchangeGate {
     ]
     this.#options.ownHead(status, headers)
     this.#client?.head(status, '', headers)
-    this.#client?.end(body)
+    if (wire === undefined) this.#client?.end(body)
+    else this.#writeAs(Buffer.from(body), wire, () => this.#client?.end())
+  }
+
+  /** Ends the exchange with the response of a fault, if nothing was sent yet. */
+  #respondWith({ status, headers, body }: InjectedHttpResponse): void {
+    const client = this.#client
+    this.#sendHead = undefined
+    if (client === undefined || client.isHeadSent()) return client?.destroy()
+    const words = Object.entries(headers).flatMap(([name, value]) =>
+      (typeof value === 'string' ? [value] : value).flatMap((one) => [name, one]),
+    )
+    const all = [...words, 'Content-Length', String(Buffer.byteLength(body))]
+    this.#options.ownHead(status, all)
+    client.head(status, '', all)
+    client.end(body)
+  }
+
+  /** Writes bytes in the way of a fault. Whatever else is to be written waits. */
+  #writeAs(bytes: Buffer, wire: WireDelivery, finish: () => void): void {
+    const client = this.#client
+    if (client === undefined) return
+    this.#waiting ??= []
+    const done = (): void => {
+      const waiting = this.#waiting ?? []
+      this.#waiting = undefined
+      for (const work of waiting) work()
+    }
+    const port = {
+      write: client.write,
+      finish: () => {
+        finish()
+        done()
+      },
+      halfClose: client.halfClose,
+      reset: client.reset,
+    }
+    wire(bytes, port)
+  }
+
+  /** Writes to the client, after the head and whatever is being written. */
+  #inOrder(work: () => void): void {
+    this.#sendHead?.()
+    this.#sendHead = undefined
+    if (this.#waiting === undefined) work()
+    else this.#waiting.push(work)
   }
 
   #takes(dir: Direction, bytes: Buffer, ends: RouteEnds, sse?: SseFields): boolean {
@@ -181,12 +239,12 @@ class HttpExchangeGate implements ExchangeGate {
       record: (direction, text, marks) => record(direction, text, marks, sse),
       event,
       keepAlive: (text) => {
-        if (this.#isStreaming) this.#client?.write(`: ${text}\n\n`)
+        if (this.#isStreaming) this.#inOrder(() => this.#client?.write(`: ${text}\n\n`))
       },
       ...(this.#canStream() && {
         progress: (text: string) => {
           this.#startStream()
-          this.#client?.write(eventText(text))
+          this.#inOrder(() => this.#client?.write(eventText(text)))
         },
       }),
     }
@@ -216,15 +274,15 @@ class HttpExchangeGate implements ExchangeGate {
     const client = this.#client!
     const chunks: Uint8Array[] = []
     let length = 0
-    const forward = (bytes: Uint8Array, headers: RawHeaders): void => {
-      if (this.#isStreaming)
-        return client.end(
-          head.status < 300 && bytes.length > 0
-            ? eventText(oneLine(bytes))
-            : eventText(statusError(this.#message, head.status)),
-        )
-      client.head(head.status, head.reason, headers)
-      client.end(bytes)
+    const forward = (bytes: Uint8Array, headers: RawHeaders, wire?: WireDelivery): void => {
+      const event =
+        head.status < 300 && bytes.length > 0
+          ? eventText(oneLine(bytes))
+          : eventText(statusError(this.#message, head.status))
+      const body = this.#isStreaming ? Buffer.from(event) : bytes
+      if (!this.#isStreaming) client.head(head.status, head.reason, headers)
+      if (wire === undefined) client.end(body)
+      else this.#writeAs(Buffer.from(body), wire, () => client.end())
     }
     let isPassing = false
     const pass = (bytes: Uint8Array): void => {
@@ -250,8 +308,8 @@ class HttpExchangeGate implements ExchangeGate {
         }
         const bytes = Buffer.concat(chunks)
         const ends: RouteEnds = {
-          deliver: (text) =>
-            forward(Buffer.from(text), decodedHeaders(head.headers, Buffer.byteLength(text))),
+          deliver: (text, wire) =>
+            forward(Buffer.from(text), decodedHeaders(head.headers, Buffer.byteLength(text)), wire),
           drop: () => client.destroy(),
         }
         const message = this.#messageIn(bytes, head.headers, 's2c')
@@ -277,12 +335,16 @@ class HttpExchangeGate implements ExchangeGate {
   /** A stream of events. Each is forwarded with the same bytes when it is complete, unless it is held. */
   #eventStream(head: HttpResponseHead, watcher: BodyWatcher): BodyWatcher {
     const client = this.#client!
-    if (!this.#isStreaming) client.head(head.status, head.reason, head.headers)
+    if (!this.#isStreaming) {
+      const send = (): void => client.head(head.status, head.reason, head.headers)
+      if (this.#isTaken && this.#options.link.defersHeads) this.#sendHead = send
+      else send()
+    }
     this.#isStreaming = true
     const events = new EventSplitter()
     const pass = (bytes: Uint8Array): void => {
       watcher.chunk(bytes)
-      client.write(bytes)
+      this.#inOrder(() => client.write(bytes))
     }
     return {
       chunk: (bytes) => {
@@ -293,7 +355,7 @@ class HttpExchangeGate implements ExchangeGate {
         if (rest.length > 0) pass(rest)
         this.#whenAllSettled(() => {
           watcher.end()
-          client.end()
+          this.#inOrder(() => client.end())
         })
       },
     }
@@ -312,7 +374,13 @@ class HttpExchangeGate implements ExchangeGate {
       if (--this.#open === 0) this.#onLastSettled?.()
     }
     const ends: RouteEnds = {
-      deliver: (text) => settled(() => client.write(eventText(text, sse))),
+      deliver: (text, wire) =>
+        settled(() => {
+          const event = eventText(text, sse)
+          this.#inOrder(() =>
+            wire === undefined ? client.write(event) : this.#writeAs(Buffer.from(event), wire, () => {}),
+          )
+        }),
       drop: () => settled(() => {}),
       ...(link.repeatRoute && {
         answer: (text: string) => settled(() => link.repeatRoute?.deliver(text)),
@@ -331,7 +399,7 @@ class HttpExchangeGate implements ExchangeGate {
 }
 
 /** How a message of an exchange ends. */
-type RouteEnds = Pick<MessageRoute, 'deliver' | 'drop' | 'answer'>
+type RouteEnds = Pick<MessageRoute, 'deliver' | 'drop' | 'answer' | 'respond' | 'disconnect'>
 
 /** Whether a head announces JSON. */
 export function isJsonType(headers: RawHeaders): boolean {

@@ -3,8 +3,7 @@ import type { ExchangeGate, ExchangeWatcher, RequestLine } from '../../http/prox
 import type { Direction } from '../../protocol/message.ts'
 import { BoundedBytes } from '../../protocol/sse.ts'
 import { encodeSse } from '../../tape/codec.ts'
-import type { Interceptor } from '../intercept/interceptor.ts'
-import type { HeldMarks, LinkInterceptor } from '../intercept/link-interceptor.ts'
+import type { HeldMarks, InterceptedLink, MessageInterceptor } from '../intercept/link-interceptor.ts'
 import { BodyRecorder, ignoredBody, type MessageTaker } from './bodies.ts'
 import { exchangeGate, isJsonType } from './exchange-gate.ts'
 import { type BodySink, ExchangeFrames } from './exchange-frames.ts'
@@ -23,7 +22,7 @@ interface ExchangeRecorderOptions {
   /** Called when a server responds with status 401. */
   readonly onChallenge?: (() => void) | undefined
   /** Holds messages, if the user wants that. */
-  readonly interceptor?: Interceptor | undefined
+  readonly interceptor?: MessageInterceptor | undefined
   readonly taker?: MessageTaker | undefined
 }
 
@@ -33,7 +32,7 @@ export class ExchangeRecorder {
   readonly #frames: ExchangeFrames
   readonly #bodies: BodyRecorder
   readonly #connections: ConnectionNumbers
-  readonly #links = new Map<number, LinkInterceptor>()
+  readonly #links = new Map<number, InterceptedLink>()
   #exchanges: number
   #reserved: ReservedExchange | undefined
 
@@ -46,7 +45,7 @@ export class ExchangeRecorder {
     this.#frames = new ExchangeFrames(options.log, options)
     this.#bodies = new BodyRecorder(this.#frames, options)
     const { interceptor, log } = options
-    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape(tape))
+    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape?.(tape))
   }
 
   /** Starts to record an exchange. */
@@ -153,7 +152,7 @@ export class ExchangeRecorder {
   }
 
   /** The connections whose messages may be held. Without sessions, each exchange is one, and old ones are forgotten. */
-  #link(conn: number, line: RequestLine): LinkInterceptor | undefined {
+  #link(conn: number, line: RequestLine): InterceptedLink | undefined {
     const { interceptor, server } = this.#options
     if (interceptor === undefined) return undefined
     const link = this.#links.get(conn) ?? interceptor.link({ server: server(line) ?? '', conn: () => conn })

@@ -1,4 +1,4 @@
-import type { Interceptor } from '../intercept/interceptor.ts'
+import type { MessageInterceptor } from '../intercept/link-interceptor.ts'
 import {
   ForwardProxy,
   newProxyCredentials,
@@ -31,7 +31,7 @@ interface RecordForwardProxyOptions
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
   /** Holds messages, if the user wants that. */
-  readonly interceptor?: Interceptor | undefined
+  readonly interceptor?: MessageInterceptor | undefined
   /** Called once for each host that cannot be recorded. */
   readonly onNotice: (notice: ForwardProxyNotice) => void
 }

@@ -1,5 +1,5 @@
 import type { MessageTaker } from './bodies.ts'
-import type { Interceptor } from '../intercept/interceptor.ts'
+import type { MessageInterceptor } from '../intercept/link-interceptor.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import { pickLabels, type TapeLabelOptions } from '../../tape/header.ts'
 import { messageFilterFor } from '../message-filter.ts'
@@ -31,7 +31,7 @@ export interface RecordUrlOptions extends RecordingRules, TapeLabelOptions {
   /** Called with a text for the user when a request has had no response for `pendingMs`. */
   readonly onPending?: (text: string) => void
   /** Holds messages, if the user wants that. */
-  readonly interceptor?: Interceptor | undefined
+  readonly interceptor?: MessageInterceptor | undefined
 }
 
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024

@@ -20,6 +20,9 @@ import {
 } from '../../protocol/message.ts'
 import { exchangeOutcome, type OutcomeKind } from '../../protocol/outcome.ts'
 import type { LinkSide } from '../../tape/frame.ts'
+import type { InjectedHttpResponse } from '../../faults/fault.ts'
+import type { WirePort } from '../../faults/wire.ts'
+import type { RecordedTape } from '../tape-log.ts'
 
 /** How the frame of a message that was held is marked. */
 export interface HeldMarks {
@@ -30,14 +33,55 @@ export interface HeldMarks {
   readonly original?: string
 }
 
+/** Writes the bytes of a message to the client, not in one piece. */
+export type WireDelivery = (bytes: Uint8Array, port: WirePort) => void
+
+/** Follows the messages of one connection, and may take them over. */
+export interface InterceptedLink {
+  /** Sends a request to the server that is not the client's. */
+  repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
+  /** Whether heads of responses wait until the first message of the body is decided. */
+  readonly defersHeads: boolean
+  /** Returns true if no line of a range can be taken over, without reading the lines. */
+  passes(chunk: Buffer, start: number, end: number, dir: Direction): boolean
+  /** Returns true if the line that begins at an index, and is not complete, cannot be taken over. */
+  passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean
+  /** Says that a message cannot be taken over. */
+  passUnseen(unseen: UnseenMessage): void
+  /** Counts the requests among lines that were not looked at. */
+  countRequests(lines: Buffer): void
+  /** Counts a long line of which only the beginning and the end are known, if it is a request. */
+  countLongLine(beginning: Buffer, end: Buffer): void
+  /** Returns true if the message was taken over. Otherwise the transport forwards it now. */
+  takes(passing: PassingMessage): boolean
+  /** Whether messages of this direction are still to be delivered. */
+  isHolding(dir: Direction): boolean
+  /** The connection is over: nothing can be delivered any more, or the rest has to go now. */
+  end(dir: Direction, why: string, isDeliverable: boolean): void
+  /** The transport of one message is gone. */
+  abandon(route: MessageRoute, why: string): void
+}
+
+/** Decides about the messages of a recording. */
+export interface MessageInterceptor {
+  /** Follows a further connection. */
+  link(facts: { readonly server: string; readonly conn: () => number }): InterceptedLink
+  /** Follows the recording to another tape. */
+  useTape?(tape: RecordedTape): void
+}
+
 /** What a transport does with a message that the interceptor has taken over. */
 export interface MessageRoute {
   /** Sends the message, or a changed one in its place, to its receiver. */
-  deliver(text: string): void
+  deliver(text: string, wire?: WireDelivery): void
   /** The message is never delivered. */
   drop(): void
   /** Sends a response to the sender of a request, in place of its receiver. Over HTTP this may be impossible. */
-  answer?(text: string): void
+  answer?(text: string, wire?: WireDelivery): void
+  /** Ends the HTTP exchange with this response. Only over HTTP. */
+  respond?(response: InjectedHttpResponse): void
+  /** Disconnects the client. */
+  disconnect?(): void
   /** Sends a notification about the held call to the client. Over HTTP this may be impossible. */
   progress?(text: string): void
   /** Keeps a stream to the client open that has nothing to send. */
@@ -81,7 +125,7 @@ interface MessageHolder {
 }
 
 /** A message that cannot be held. */
-interface UnseenMessage {
+export interface UnseenMessage {
   readonly dir: Direction
   /** The message, or its beginning; `undefined` if it cannot be read. */
   readonly bytes: Uint8Array | undefined
@@ -125,7 +169,8 @@ export interface ObservedMessage extends PassingMessage {
  * Follows the messages of one connection and finds those that are to be held. A held request or response lets others pass. A held
  * notification keeps all later messages of its direction waiting, because receivers rely on the order of notifications.
  */
-export class LinkInterceptor {
+export class LinkInterceptor implements InterceptedLink {
+  readonly defersHeads = false
   readonly server: string
   readonly conn: () => number
   /** Sends a request to the server that is not the client's. */
@@ -364,7 +409,7 @@ function deliverWaiting({ dir, text, route }: ObservedMessage, of: number | unde
   route.deliver(text)
 }
 
-function senderOf(dir: Direction): LinkSide {
+export function senderOf(dir: Direction): LinkSide {
   return dir === 'c2s' ? 'client' : 'server'
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Direction } from '../../protocol/message.ts'
-import type { LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
+import type { InterceptedLink, MessageRoute } from '../intercept/link-interceptor.ts'
 
 /** Records one direction of a session. */
 export interface DirectionRecorder {
@@ -12,7 +12,7 @@ export interface DirectionRecorder {
 
 interface InterceptedLinesOptions {
   readonly dir: Direction
-  readonly link: LinkInterceptor
+  readonly link: InterceptedLink
   readonly route: MessageRoute
   /** Records what is not held. */
   readonly recorder: DirectionRecorder
@@ -70,8 +70,8 @@ export class InterceptedLines implements DirectionRecorder {
     const isContinued = this.#forwarded !== undefined && start === 0
     const end = isContinued ? 0 : chunk.lastIndexOf(LINE_FEED) + 1
     if (!isContinued) {
-      if (end < chunk.length && !link.passesBeginning(chunk, end)) return false
-      if (!link.passes(chunk, start, end)) return false
+      if (end < chunk.length && !link.passesBeginning(chunk, end, dir)) return false
+      if (!link.passes(chunk, start, end, dir)) return false
     }
     if (this.#forwarded !== undefined)
       this.#continueForwarded(chunk.subarray(0, isContinued ? undefined : start))
@@ -123,7 +123,8 @@ export class InterceptedLines implements DirectionRecorder {
   /** Looks at the beginning of a line once more when its second part has arrived, because the first may be a few bytes. */
   #canForward(): boolean {
     if (this.#partialBytes > MAX_HELD_BYTES) return true
-    return this.#partial.length === 2 && this.#options.link.passesBeginning(Buffer.concat(this.#partial), 0)
+    const { link, dir } = this.#options
+    return this.#partial.length === 2 && link.passesBeginning(Buffer.concat(this.#partial), 0, dir)
   }
 
   #withPartial(bytes: Buffer): Buffer {
@@ -141,7 +142,7 @@ export class InterceptedLines implements DirectionRecorder {
     if (this.#forwarded !== undefined) {
       at = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
       this.#continueForwarded(lines.subarray(0, at))
-    } else if (link.passes(lines, 0, lines.length)) {
+    } else if (link.passes(lines, 0, lines.length, dir)) {
       if (dir === 'c2s') link.countRequests(lines)
       return recorder.pass(lines, () => handOn(lines))
     }
@@ -186,7 +187,7 @@ class ForwardedLine {
     if (this.#length > MAX_KEPT_BYTES) this.#parts = this.#parts.slice(-2)
   }
 
-  count(link: LinkInterceptor): void {
+  count(link: InterceptedLink): void {
     if (this.#length <= MAX_KEPT_BYTES) link.countRequests(Buffer.concat(this.#parts))
     else
       link.countLongLine(this.#beginning, Buffer.concat(this.#parts.map((part) => part.subarray(-END_BYTES))))

@@ -15,6 +15,8 @@ export interface Pump {
   isWaiting(): boolean
   /** Writes bytes that did not come from the source. */
   send(bytes: Uint8Array): void
+  /** Keeps everything else waiting until `release` is called. Meanwhile only `write` writes. */
+  hold(): { readonly write: (bytes: Uint8Array) => void; readonly release: () => void }
   /** Reads everything that a writer left in the pipe when it ended, even if the other side does not read. Only then the end is noticed. */
   readToTheEnd(): void
 }
@@ -28,8 +30,14 @@ const LEFT_IN_A_PIPE = 1024 * 1024
 export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
   let highWater = HIGH_WATER
+  let waiting: Uint8Array[] | undefined
   const handOn = (chunk: Uint8Array): void => {
+    if (waiting === undefined) write(chunk)
+    else waiting.push(chunk)
+  }
+  const write = (chunk: Uint8Array): void => {
     target ??= to()
+    if (target.writableEnded) return // a fault has ended it
     const acceptsMore = target.write(chunk) // only if it does not, `drain` will be emitted
     if (acceptsMore || target.writableLength <= highWater) return
     from.pause()
@@ -38,8 +46,20 @@ export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   from.on('data', (chunk: Buffer) => onChunk(chunk, (bytes = chunk) => handOn(bytes)))
   whenDone(from, onEnd)
   return {
-    isWaiting: () => target !== undefined && target.writableLength > 0 && !target.destroyed,
+    isWaiting: () =>
+      waiting !== undefined || (target !== undefined && target.writableLength > 0 && !target.destroyed),
     send: handOn,
+    hold() {
+      waiting ??= []
+      return {
+        write,
+        release: () => {
+          const chunks = waiting ?? []
+          waiting = undefined
+          for (const chunk of chunks) write(chunk)
+        },
+      }
+    },
     readToTheEnd() {
       highWater = HIGH_WATER + LEFT_IN_A_PIPE
       if (from.isPaused()) from.resume()

@@ -10,8 +10,8 @@ import {
 import { idKey, cancelledId, type Direction, type Message } from '../../protocol/message.ts'
 import { isSeenBy } from '../../tape/frame.ts'
 import { startPump, type Pump } from './pump.ts'
-import type { LinkInterceptor } from '../intercept/link-interceptor.ts'
-import type { SendLine, StdioRecorder } from './stdio-recorder.ts'
+import type { InterceptedLink } from '../intercept/link-interceptor.ts'
+import type { LinePorts, StdioRecorder } from './stdio-recorder.ts'
 
 /** The client's side of the link. */
 interface ClientSide {
@@ -98,7 +98,7 @@ class SessionStreams {
     await this.#ending
   }
 
-  get #interception(): LinkInterceptor | undefined {
+  get #interception(): InterceptedLink | undefined {
     return this.#options.recorder.interception
   }
 
@@ -128,14 +128,41 @@ class SessionStreams {
     this.#interception?.end('s2c', 'the client is gone', false)
   }
 
-  readonly #send: SendLine = (dir, line) => {
-    const pump = dir === 'c2s' ? this.#input : this.#output
-    pump.send(Buffer.from(`${line}\n`))
+  readonly #ports: LinePorts = {
+    send: (dir, line) => {
+      const pump = dir === 'c2s' ? this.#input : this.#output
+      pump.send(Buffer.from(`${line}\n`))
+    },
+    sendAs: (line, wire) => {
+      const { write, release } = this.#output.hold()
+      const end = (): void => {
+        release()
+        this.#disconnect()
+      }
+      const port = {
+        write,
+        finish: release,
+        halfClose: () => {
+          this.#options.client.output.end()
+          release()
+        },
+        reset: end,
+      }
+      wire(Buffer.from(`${line}\n`), port)
+    },
+    disconnect: () => this.#disconnect(),
+  }
+
+  /** The client sees what it would see if the server crashed. */
+  #disconnect(): void {
+    this.#options.client.output.end()
+    this.#options.server.child.stdin.end()
+    this.#end(true)
   }
 
   #pumpInput(): Pump {
     const { server, client, recorder } = this.#options
-    const lines = recorder.recordDirection('c2s', this.#send)
+    const lines = recorder.recordDirection('c2s', this.#ports)
     const to = server.child.stdin
     to.on('error', () => {}) // the server closed its input; only further reading shows that the client leaves
     const leave = (): void => {
@@ -166,7 +193,7 @@ class SessionStreams {
 
   #pumpOutput(): Pump {
     const { server, client, recorder } = this.#options
-    const lines = recorder.recordDirection('s2c', this.#send)
+    const lines = recorder.recordDirection('s2c', this.#ports)
     const from = server.child.stdout
     const onChunk = (chunk: Buffer, handOn: (bytes?: Uint8Array) => void): void => {
       this.#lastOutputAt = monotonicNow()

@@ -11,8 +11,13 @@ import {
   textOf,
   writeHeldMessage,
 } from '../frame-writer.ts'
-import type { Interceptor } from '../intercept/interceptor.ts'
-import type { HeldMarks, LinkInterceptor, MessageRoute } from '../intercept/link-interceptor.ts'
+import type {
+  HeldMarks,
+  InterceptedLink,
+  MessageInterceptor,
+  MessageRoute,
+  WireDelivery,
+} from '../intercept/link-interceptor.ts'
 import { InterceptedLines, type DirectionRecorder } from './intercepted-lines.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
 import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
@@ -32,11 +37,18 @@ interface StdioRecorderOptions {
   /** Only this much is recorded of a longer message. */
   readonly cutBytes?: number | undefined
   /** Holds messages, if the user wants that. */
-  readonly interceptor?: Interceptor | undefined
+  readonly interceptor?: MessageInterceptor | undefined
 }
 
-/** Sends a line to a side of the session. */
-export type SendLine = (dir: Direction, line: string) => void
+/** The ways from a recorder to the sides of a session. */
+export interface LinePorts {
+  /** Sends a line to a side of the session. */
+  readonly send: (dir: Direction, line: string) => void
+  /** Sends a line to the client, not in one piece. */
+  readonly sendAs: (line: string, wire: WireDelivery) => void
+  /** Ends the connection of the client, as if the server had crashed. */
+  readonly disconnect: () => void
+}
 
 /** Records one session over pipes: the lines of both directions (a `LineRecorder` each), stderr and events. */
 export class StdioRecorder {
@@ -46,7 +58,7 @@ export class StdioRecorder {
   readonly #stderrLines = new LineBuffer()
 
   /** Follows the messages of this session, if they may be held. */
-  readonly interception: LinkInterceptor | undefined
+  readonly interception: InterceptedLink | undefined
 
   constructor(options: StdioRecorderOptions) {
     const { server, log, interceptor } = options
@@ -54,7 +66,7 @@ export class StdioRecorder {
     this.#options = options
     this.#place = `,"server":${toAsciiJson(server)},"conn":${conn}`
     this.interception = interceptor?.link({ server, conn: () => conn })
-    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape(tape))
+    if (interceptor !== undefined) log.followTapes((tape) => interceptor.useTape?.(tape))
   }
 
   /** The path of the tape, or undefined if it could not be created. */
@@ -63,23 +75,26 @@ export class StdioRecorder {
   }
 
   /** Returns the recorder of one direction. It hands chunks on even if there is no tape. */
-  recordDirection(dir: Direction, send: SendLine = () => {}): DirectionRecorder {
+  recordDirection(dir: Direction, ports: LinePorts = NO_PORTS): DirectionRecorder {
     const recorder =
       this.#options.log.writer === undefined
         ? { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {} }
         : new LineRecorder(this.#options, this.#place, dir)
     const link = this.interception
     if (link === undefined) return recorder
-    const route = this.#route(dir, send)
+    const route = this.#route(dir, ports)
     if (dir === 'c2s') link.repeatRoute = route
     return new InterceptedLines({ dir, link, recorder, route })
   }
 
-  #route(dir: Direction, send: SendLine): MessageRoute {
+  #route(dir: Direction, { send, sendAs, disconnect }: LinePorts): MessageRoute {
+    const sendTo = (to: Direction, text: string, wire?: WireDelivery): void =>
+      wire === undefined || to === 'c2s' ? send(to, text) : sendAs(text, wire)
     return {
-      deliver: (text) => send(dir, text),
+      deliver: (text, wire) => sendTo(dir, text, wire),
       drop() {},
-      answer: (text) => send(dir === 'c2s' ? 's2c' : 'c2s', text),
+      answer: (text, wire) => sendTo(dir === 'c2s' ? 's2c' : 'c2s', text, wire),
+      disconnect,
       progress: (text) => send('s2c', text),
       record: (direction, text, marks) => this.#heldMessage(direction, text, marks),
       event: (event, details) => this.event(event, details),
@@ -115,6 +130,8 @@ export class StdioRecorder {
     )
   }
 }
+
+const NO_PORTS: LinePorts = { send() {}, sendAs() {}, disconnect() {} }
 
 /** Records the lines of one direction, with their bytes unchanged. */
 class LineRecorder implements DirectionRecorder {

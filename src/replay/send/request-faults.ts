@@ -10,7 +10,7 @@ import {
 import { parseJson, member } from '../../json/parse.ts'
 import { replaceId } from '../../protocol/find-id.ts'
 import { responseText } from '../../protocol/message.ts'
-import { DEFAULT_SEED } from '../../seeded-random.ts'
+import { DEFAULT_SEED, seededRandom } from '../../seeded-random.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { CallEnd } from '../session/live-session.ts'
 
@@ -52,6 +52,7 @@ export function requestFaults(options: ReplayFaultOptions): RequestFaults | unde
 /** Applies fault rules to the requests of a replay. A request is not sent if the fault hides its response. */
 export class RequestFaults {
   readonly #faults: readonly SessionFaults[]
+  readonly #random: () => number
 
   constructor({ faults = [], seed = DEFAULT_SEED, injection }: ReplayFaultOptions) {
     const rules = toFaultRules(faults)
@@ -60,6 +61,7 @@ export class RequestFaults {
       connectionActions(() => {}),
       () => UNSUPPORTED_HINT,
     )
+    this.#random = seededRandom(seed)
     this.#faults = [
       ...(rules.length > 0 ? [new SessionFaults(rules, seed)] : []),
       ...(injection === undefined ? [] : [injectionFaults(injection)]),
@@ -84,6 +86,7 @@ export class RequestFaults {
       fault.apply({
         id,
         request: message,
+        random: this.#random,
         clock: { after: (ms, action) => void wait(ms).then(action) },
         play: (reply) => (fault.hidesResponse ? reply(recorded) : resolve(undefined)),
         reply: (text) => resolve(answeredEnd(text, id)),

@@ -77,6 +77,14 @@ const TOO_LARGE = {
   headers: { Connection: 'close' },
 }
 
+/** A header that is sent twice means the same as one with a list. */
+function joinedHeaders(headers: InjectedHttpResponse['headers']): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? value : value.join(', ')]),
+  )
+}
+
 /** The id of a posted request as the bytes that the client sent; `null` if the message is not a request. */
 export function postedId({ text, message }: PostedMessage): string {
   const range = message.kind === 'request' ? findId(text) : undefined
@@ -187,7 +195,10 @@ export class PostExchange implements ReplyChannel {
     this.#isOver = true
     const { res, context } = this.#options
     if (response === undefined || this.#stream !== undefined) res.destroy()
-    else res.writeHead(response.status, { ...context.headers, ...response.headers }).end(response.body)
+    else
+      res
+        .writeHead(response.status, { ...context.headers, ...joinedHeaders(response.headers) })
+        .end(response.body)
   }
 
   /**

@@ -97,7 +97,7 @@ export class SessionPlayer {
     this.#clock = clock
     this.#mainChannel = singleReplyChannel(send)
     this.#log = new DriftLog({ ...options, redactor: recordedServer.redaction ?? recordedServer.redactor })
-    requireSupportedFaults(faults, this.#faultActions(this.#mainChannel), () => UNSUPPORTED_FAULT_HINT)
+    requireSupportedFaults(faults, this.#faultActions(this.#mainChannel), unsupportedFaultHint)
     if (faults.length > 0) this.#faults = new SessionFaults(faults, seed)
     this.#playback = new Playback({
       recordedServer,
@@ -302,7 +302,10 @@ export class SessionPlayer {
   }
 }
 
-const UNSUPPORTED_FAULT_HINT = 'serve the tape over HTTP, or remove the fault'
+function unsupportedFaultHint({ needs }: Fault): string {
+  if (needs === 'wire') return 'serve the tape over stdio, or put reelay chaos in front of the served tape'
+  return 'serve the tape over HTTP, or remove the fault'
+}
 
 const NOT_JSON: RpcError = { code: PARSE_ERROR, message: 'Parse error: not JSON' }
 
