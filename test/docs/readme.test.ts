@@ -102,6 +102,7 @@ test('every command that the README names has its own help', async () => {
     'serve',
     'match',
     'faults',
+    'chaos',
     'replay',
     'verify',
     'debug',
