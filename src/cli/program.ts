@@ -215,6 +215,10 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'chaos',
       help: 'Inject faults between a client and a live server, or try every fault at every call of a client',
+      examples: [
+        'reelay chaos --faults flaky -- node server.js',
+        'reelay chaos my-tape --every -- node client.js {url}',
+      ],
       load: async () => (await import('./chaos.ts')).chaosCommand,
     },
   ],
