@@ -35,6 +35,7 @@ function writeBinary() {
     ...filesIn('dist/cli'),
     ...filesIn('dist/lib'),
     ...filesIn('dist/schema'),
+    ...filesIn('dist/ui'),
     ...filesIn('dist/vendor'),
   ])
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

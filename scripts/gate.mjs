@@ -9,6 +9,7 @@ const steps = [
   { name: 'format', runStep: tool('oxfmt', ['--check', '.']) },
   { name: 'lint', runStep: tool('oxlint', ['--type-aware', '--deny-warnings']) },
   { name: 'types', runStep: tool('typescript', ['-p', 'tsconfig.json']) },
+  { name: 'types of the page', runStep: tool('typescript', ['-p', 'ui/tsconfig.json']) },
   { name: 'build', runStep: build },
   { name: 'unused code', runStep: tool('knip', []) },
   { name: 'package shape', runStep: tool('publint', ['--strict']) },
@@ -19,7 +20,7 @@ const steps = [
 ]
 
 installWhenNeeded()
-installPrograms(['tmux', 'zsh', 'fish', 'python3']) // for the tests of completion in a terminal, and of reelay run
+installPrograms(['tmux', 'zsh', 'fish', 'python3', 'chromium']) // for the tests of completion in a terminal, of the HTML report, and others
 const failedSteps = []
 for (const { name, runStep } of steps) {
   console.log(`> ${name}`)

@@ -309,8 +309,18 @@ export async function packDependencies(folder) {
   writeFileSync(join(folder, 'LICENSES'), licenses.join('\n'))
 }
 
-/** Dependencies that are part of `dist/cli`. */
-const IN_THE_PROGRAM = ['commander', 'toml-eslint-parser', 'eslint-visitor-keys', 'ajv-formats']
+/** Dependencies that are part of `dist/cli`, and of the page in `dist/ui`. */
+const IN_THE_PROGRAM = [
+  'commander',
+  'toml-eslint-parser',
+  'eslint-visitor-keys',
+  'ajv-formats',
+  'preact',
+  '@preact/signals',
+  '@preact/signals-core',
+  '@tanstack/virtual-core',
+  'diff',
+]
 
 /** The folder of the package that a file belongs to. */
 function packageFolder(file) {

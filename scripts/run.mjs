@@ -67,6 +67,9 @@ export async function build() {
   const { writeOfficialSchemas } = await import('./official-schemas.mjs')
   const suite = join(root, 'node_modules', '@modelcontextprotocol', 'conformance')
   writeOfficialSchemas(suite, join(root, 'dist', 'schema'))
+  const { writePage } = await import('./page.mjs')
+  const pageCode = writePage(join(root, 'dist'))
+  if (pageCode !== 0) return pageCode
   removeOlder(join(root, 'dist'), began - CLOCK_TOLERANCE_MS)
   return 0
 }

@@ -58,7 +58,7 @@ function* replayItems(steps: Iterable<ReplayStep>, commandLine: string): Generat
   }
 }
 
-function replayItem(step: ReplayStep, commandLine: string): ReportItem {
+export function replayItem(step: ReplayStep, commandLine: string): ReportItem {
   const { method, tool, exchange, frame, duration, why } = step
   const call = exchangeTitle(method, tool)
   const status = stepStatus(step)
@@ -356,7 +356,7 @@ export function inspectionDocument(inspection: Inspection, context: DocumentCont
   }
 }
 
-function inspectionItem(exchange: ExchangeFacts, path: string): ReportItem {
+export function inspectionItem(exchange: ExchangeFacts, path: string): ReportItem {
   const { sequence, request, target, latencyMs, outcome } = exchange
   const call = exchangeTitle(request.message.method, target)
   const rule = TAPE_RULES[outcome.kind]

@@ -37,6 +37,15 @@ import {
 import type { ReportDocument } from './document.ts'
 import { DOCUMENT_FORMATS } from './formats/index.ts'
 import { loadAsJson, loadAsText, type LoadReport } from './load.ts'
+import {
+  contractPage,
+  diffPage,
+  diffsPage,
+  inspectionPage,
+  loadPage,
+  replayPage,
+  type MakePage,
+} from './page/pages.ts'
 import { statsAsText, type CallStats } from './stats.ts'
 
 /** The input of the reports of each subject. */
@@ -58,6 +67,10 @@ export interface ReportInputs {
 export interface RenderOptions extends SummaryTextOptions, Partial<DocumentContext> {
   /** The limit of the report for coding agents. */
   readonly maxTokens?: number | undefined
+  /** Reads the page without data, for the HTML report. */
+  readonly page?: () => string
+  /** Replaces secrets, in formats that cannot be redacted afterwards. */
+  readonly redact?: (text: string) => string
 }
 
 interface ReportFormat<Input> {
@@ -67,8 +80,13 @@ interface ReportFormat<Input> {
   readonly needsTexts?: true
   /** Prints a step as soon as it is complete, before the report itself. */
   readonly step?: (step: ReplayStep, judgedRuns?: number) => string
+  /** Set if the report redacts itself, because it is compressed. */
+  readonly isRedacted?: true
   /** The report as one text, or in chunks if it may be too long for one. */
-  readonly render: (input: Input, options?: RenderOptions) => Iterable<string> | Promise<string>
+  readonly render: (
+    input: Input,
+    options?: RenderOptions,
+  ) => Iterable<string> | Promise<string | Iterable<string>>
 }
 
 type ReportFormats = {
@@ -86,7 +104,7 @@ export const REPORTS: ReportFormats = {
     },
     { name: 'json', help: 'schema/replay-report-1.json', needsTexts: true, render: replayAsJson },
     { name: 'results', help: 'each request with its response', needsTexts: true, render: replayResults },
-    ...documentFormats(replayDocument),
+    ...documentFormats(replayDocument, replayPage),
   ],
   overview: [{ name: 'text', help: 'a line for each exchange', render: overviewAsText }],
   inspection: [
@@ -97,7 +115,7 @@ export const REPORTS: ReportFormats = {
     },
     { name: 'verbose', help: 'every message in full', render: (inspection) => inspectAsText(inspection) },
     { name: 'json', help: 'everything on the tape', render: inspectAsJson },
-    ...documentFormats(inspectionDocument),
+    ...documentFormats(inspectionDocument, inspectionPage),
   ],
   bindings: [
     { name: 'text', help: 'each value, where it came from and where it went', render: bindingsAsText },
@@ -119,22 +137,22 @@ export const REPORTS: ReportFormats = {
   diff: [
     { name: 'text', help: 'what changed, the worst first', render: diffAsText },
     { name: 'json', help: 'schema/diff-report-1.json', render: diffAsJson },
-    ...documentFormats(diffDocument),
+    ...documentFormats(diffDocument, diffPage),
   ],
   contract: [
     { name: 'text', help: 'what breaks first', render: contractAsText },
     { name: 'json', help: 'schema/contract-report-1.json', render: contractAsJson },
-    ...documentFormats(contractDocument),
+    ...documentFormats(contractDocument, contractPage),
   ],
   load: [
     { name: 'text', help: 'a table of calls, then what the figures mean', render: loadAsText },
     { name: 'json', help: 'schema/load-report-1.json', render: loadAsJson },
-    ...documentFormats(loadDocument),
+    ...documentFormats(loadDocument, loadPage),
   ],
   diffs: [
     { name: 'text', help: 'the differences of each pair of tapes, then a summary', render: diffsAsText },
     { name: 'json', help: 'schema/diff-report-1.json, a list of reports', render: diffsAsJson },
-    ...documentFormats(diffsDocument),
+    ...documentFormats(diffsDocument, diffsPage),
   ],
 }
 
@@ -148,7 +166,9 @@ export async function renderReport<Subject extends keyof ReportInputs>(
   const format = REPORTS[subject].find((each) => each.name === name)
   if (format === undefined) throw new Error(`there is no report ${name} of ${subject}`)
   const rendered = await format.render(input, options)
-  return typeof rendered === 'string' ? [rendered] : rendered
+  const chunks = typeof rendered === 'string' ? [rendered] : rendered
+  const redact = format.isRedacted ? undefined : options?.redact
+  return redact === undefined ? chunks : redactedChunks(chunks, redact)
 }
 
 function listAsDocument(member: string): (items: readonly unknown[]) => string {
@@ -158,8 +178,9 @@ function listAsDocument(member: string): (items: readonly unknown[]) => string {
 /** The formats that every subject has that can be told as a document. */
 function documentFormats<Input>(
   toDocument: (input: Input, context: DocumentContext) => ReportDocument,
+  toPage: MakePage<Input>,
 ): readonly ReportFormat<Input>[] {
-  return DOCUMENT_FORMATS.map(({ name, help, render }) => ({
+  const formats: readonly ReportFormat<Input>[] = DOCUMENT_FORMATS.map(({ name, help, render }) => ({
     name,
     help,
     render: (input, options = {}) => {
@@ -167,6 +188,31 @@ function documentFormats<Input>(
       return render(toDocument(input, { ...options, command, commandLine }), { maxTokens })
     },
   }))
+  const html: ReportFormat<Input> = {
+    name: 'html',
+    help: 'one HTML file with a timeline, which needs nothing else',
+    needsTexts: true,
+    isRedacted: true,
+    render: (input, options = {}) => {
+      const { command = '', commandLine = '', page = () => '', redact = String } = options
+      return toPage(input, { ...options, command, commandLine }, { page: page(), redact })
+    },
+  }
+  return [html, ...formats]
 }
 
 export const DEFAULT_TOKENS = 2000
+
+const BLOCK_CHARACTERS = 1024 * 1024
+
+/** Redacts blocks of at least a megabyte, because a secret must not lie across two chunks. */
+function* redactedChunks(chunks: Iterable<string>, redact: (text: string) => string): Generator<string> {
+  let block = ''
+  for (const chunk of chunks) {
+    block += chunk
+    if (block.length < BLOCK_CHARACTERS) continue
+    yield redact(block)
+    block = ''
+  }
+  if (block !== '') yield redact(block)
+}

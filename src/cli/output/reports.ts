@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { errorMessage, ReelayError } from '../../errors.ts'
 import {
   DEFAULT_TOKENS,
@@ -112,19 +113,21 @@ export class ReportOutput<Subject extends ReportSubject> {
     options: RenderOptions = {},
     redact: (text: string) => string = createOutputRedactor(),
   ): Promise<void> {
-    const context = { ...options, commandLine: commandLineOf(process.argv), maxTokens: this.#maxTokens }
-    if (!this.#isQuiet)
-      await printChunks(await renderReport(this.#subject, this.printed, input, context), redact)
+    const context = {
+      ...options,
+      commandLine: commandLineOf(process.argv),
+      maxTokens: this.#maxTokens,
+      page: () => readFileSync(PAGE, 'utf8'),
+      redact,
+    }
+    if (!this.#isQuiet) await printChunks(await renderReport(this.#subject, this.printed, input, context))
     for (const [format, path] of this.#written)
-      await writeReport(
-        path,
-        redactedChunks(
-          await renderReport(this.#subject, format, input, { ...context, hasRows: true }),
-          redact,
-        ),
-      )
+      await writeReport(path, await renderReport(this.#subject, format, input, { ...context, hasRows: true }))
   }
 }
+
+/** The page of the HTML report. The program is packed into `dist/cli`. */
+const PAGE = new URL('../ui/report.html', import.meta.url)
 
 /** The command line without the reports, quoted for a shell. */
 function commandLineOf(argv: readonly string[]): string {
@@ -138,13 +141,9 @@ function commandLineOf(argv: readonly string[]): string {
   return ['reelay', ...kept].map(quoteShellWord).join(' ')
 }
 
-function* redactedChunks(chunks: Iterable<string>, redact: (text: string) => string): Generator<string> {
-  for (const block of joinedChunks(chunks)) yield redact(block)
-}
-
 async function writeReport(path: string, chunks: Iterable<string>): Promise<void> {
   try {
-    await writeOwnFile(path, chunks)
+    await writeOwnFile(path, joinedChunks(chunks))
   } catch (cause) {
     const why = errorMessage(cause)
     throw new ReelayError('REPORT_UNWRITABLE', `the report cannot be written to ${path}: ${why}`, {

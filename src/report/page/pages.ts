@@ -1,0 +1,191 @@
+import type { ContractCheck } from '../../compare/check-contract.ts'
+import type { TapeDiff } from '../../compare/diff-tapes.ts'
+import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import type { ReplayStep } from '../../replay/steps/step.ts'
+import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
+import { messagesOfTurn, turnStoreOf, type RecordedMessage, type Turn } from '../../tape/turns.ts'
+import { lazily, type ReportItem } from '../document.ts'
+import {
+  contractDocument,
+  diffDocument,
+  diffsDocument,
+  inspectionDocument,
+  inspectionItem,
+  loadDocument,
+  replayDocument,
+  replayItem,
+  type DocumentContext,
+} from '../documents.ts'
+import { connectionLabel, latencyBetween, summarizeOutcome, type ExchangeFacts } from '../exchanges.ts'
+import type { TapeDiffs } from '../findings.ts'
+import type { Inspection } from '../inspect/inspect.ts'
+import type { LoadReport } from '../load.ts'
+import { isHandshakeStep } from '../replay.ts'
+import { pageAsHtml, type PageContent, type PageOptions, type PageRow } from './html.ts'
+import type { PageMessage } from './page-data.ts'
+
+/** Each function makes the page of one subject. */
+export type MakePage<Input> = (
+  input: Input,
+  context: DocumentContext,
+  options: PageOptions,
+) => Iterable<string> | Promise<Iterable<string>>
+
+export const inspectionPage: MakePage<Inspection> = (inspection, context, options) => {
+  const { path, exchanges } = inspection
+  const content = {
+    document: inspectionDocument(inspection, context),
+    rows: lazily(() => exchangeRows(exchanges, path)),
+  }
+  return pageAsHtml(content, options)
+}
+
+function* exchangeRows(exchanges: readonly ExchangeFacts[], path: string): Generator<PageRow> {
+  for (const exchange of exchanges) {
+    const { request, target, steps, outcome } = exchange
+    const messages = [request, ...steps.flatMap(messagesOf)]
+    yield {
+      item: inspectionItem(exchange, path),
+      method: request.message.method,
+      target,
+      link: connectionLabel(request),
+      at: request.t,
+      status: outcome.kind,
+      outcome: summarizeOutcome(outcome).text,
+      marks: steps.flatMap((step) => {
+        if (step.kind === 'respond') return []
+        const { t } = step.kind === 'ask' ? step.request : step.message
+        return [{ at: t, isRequest: step.kind === 'ask' }]
+      }),
+      messages: () => messages.map((message) => pageMessage(message)),
+    }
+  }
+}
+
+function messagesOf(step: Turn['steps'][number]): readonly RecordedMessage[] {
+  if (step.kind !== 'ask') return [step.message]
+  return step.answer === undefined ? [step.request] : [step.request, step.answer]
+}
+
+function pageMessage({ message, dir, t, text }: RecordedMessage, side?: 0 | 1): PageMessage {
+  const method = 'method' in message ? ` ${message.method}` : ''
+  return { label: `${message.kind}${method}`, dir, at: t, text, ...(side !== undefined && { side }) }
+}
+
+export const replayPage: MakePage<RepeatedReport> = (report, context, options) => {
+  const content: PageContent = {
+    document: replayDocument(report, context),
+    sides: ['recorded', 'live'],
+    rows: lazily(() => stepRows(report.steps, context)),
+  }
+  return pageAsHtml(content, options)
+}
+
+function* stepRows(steps: Iterable<ReplayStep>, { commandLine }: DocumentContext): Generator<PageRow> {
+  for (const step of steps) {
+    if (isHandshakeStep(step) || (step.exchange === undefined && step.findings.length === 0)) continue
+    const item = replayItem(step, commandLine)
+    const { sent, answer, recordedAnswer, notifications } = step
+    yield {
+      item,
+      method: step.method,
+      target: step.tool,
+      at: step.sentAt,
+      status: item.status,
+      outcome: item.findings[0]?.message ?? step.why ?? '',
+      messages: () => [
+        ...sideMessage('sent', 'c2s', sent),
+        ...sideMessage('response', 's2c', recordedAnswer, 0),
+        ...sideMessage('response', 's2c', answer, 1),
+        ...sideMessage('other messages of the server', 's2c', notifications),
+      ],
+    }
+  }
+}
+
+function sideMessage(
+  label: string,
+  dir: PageMessage['dir'],
+  text: string | undefined,
+  side?: 0 | 1,
+): readonly PageMessage[] {
+  return text === undefined ? [] : [{ label, dir, text, ...(side !== undefined && { side }) }]
+}
+
+/** The exchanges that differ are read from both tapes again. */
+export const diffPage: MakePage<TapeDiff> = async (diff, context, options) => {
+  const document = diffDocument(diff, context)
+  const both = [await openIndexedTape(diff.before.path), await openIndexedTape(diff.after.path)]
+  try {
+    const [before, after] = both.map(exchangeReader)
+    const changes = new Map(diff.exchanges.map((change, at) => [at, change]))
+    const changedFrom = [...document.items].findIndex(
+      ({ group, exchange }) => group === 'exchanges' && exchange !== undefined,
+    )
+    const rows = [...document.items].map((item, at): PageRow => {
+      const change = changedFrom < 0 ? undefined : changes.get(at - changedFrom)
+      if (change === undefined) return itemRow(item)
+      const [then, now] = [
+        change.before === undefined ? undefined : before?.(change.before),
+        change.after === undefined ? undefined : after?.(change.after),
+      ]
+      const [method = '', ...target] = change.call.split(' ')
+      const { trigger, response } = now ?? then ?? {}
+      const duration = trigger && response && latencyBetween(trigger, response)
+      return {
+        ...itemRow({ ...item, ...(duration !== undefined && { duration }) }),
+        method,
+        target: target.join(' '),
+        at: trigger?.t,
+        outcome: `${change.kind}: ${item.findings[0]?.message ?? ''}`,
+        messages: () => [
+          ...(then === undefined ? [] : messagesOfTurn(then).map((each) => pageMessage(each, 0))),
+          ...(now === undefined ? [] : messagesOfTurn(now).map((each) => pageMessage(each, 1))),
+        ],
+      }
+    })
+    return [...pageAsHtml({ document, sides: ['before', 'after'], rows }, options)]
+  } finally {
+    for (const tape of both) tape.close()
+  }
+}
+
+function exchangeReader({ turns }: IndexedTape): (exchange: number) => Turn | undefined {
+  const store = turnStoreOf(turns)
+  const places = new Map<number, number>()
+  for (let place = 0; place < store.size; place++) {
+    const exchange = store.exchangeOf(place)
+    if (exchange !== undefined) places.set(exchange, place)
+  }
+  return (exchange) => {
+    const place = places.get(exchange)
+    return place === undefined ? undefined : store.at(place)
+  }
+}
+
+function itemRow(item: ReportItem): PageRow {
+  return {
+    item,
+    method: item.name,
+    status: item.status,
+    outcome: item.findings[0]?.message ?? '',
+    messages: () => [],
+  }
+}
+
+export const diffsPage: MakePage<TapeDiffs> = (diffs, context, options) =>
+  itemsPage(diffsDocument(diffs, context), options)
+
+export const contractPage: MakePage<ContractCheck> = (check, context, options) =>
+  itemsPage(contractDocument(check, context), options)
+
+export const loadPage: MakePage<LoadReport> = (report, context, options) =>
+  itemsPage(loadDocument(report, context), options)
+
+function itemsPage(document: PageContent['document'], options: PageOptions): Iterable<string> {
+  return pageAsHtml({ document, rows: lazily(() => itemRows(document.items)) }, options)
+}
+
+function* itemRows(items: Iterable<ReportItem>): Generator<PageRow> {
+  for (const item of items) yield itemRow(item)
+}
