@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ReelayError } from '../errors.ts'
-import { parseFilter, type FilterSubject } from './filter.ts'
+import { mayHaveMember, parseFilter, type FilterSubject } from './filter.ts'
 
 const params = { name: 'search', arguments: { city: 'Oslo', limit: 5, tags: ['a', 'b'], 'a.b': true } }
 const result = { structuredContent: { total: 140, day: '2026-11-18' }, isError: false, content: [] }
@@ -175,4 +175,24 @@ test.each([
   ['server:github', undefined],
 ])('%s can match only messages with the name %s', (text, name) => {
   expect(parseFilter(text).neededName).toBe(name)
+})
+
+test('a condition does not read a value that certainly has no member with the name', () => {
+  const read: string[] = []
+  const json = String.raw`{"result":{"tot\u0061l":120,"a b":1}}`
+  const subject = (text: string): FilterSubject => ({
+    kinds: ['response'],
+    dirs: ['s2c'],
+    methods: [],
+    texts: () => [text],
+    value: (root) => (read.push(root), (JSON.parse(text) as { result: unknown }).result),
+    mayHave: (_, name) => mayHaveMember(text, name),
+  })
+  const matches = (filter: string, text: string): boolean => parseFilter(filter).matches(subject(text))
+  expect(matches('result.total > 100', '{"result":{"text":"none"}}')).toBe(false)
+  expect(matches('not result.total > 100', '{"result":{"text":"none"}}')).toBe(true)
+  expect(read).toEqual([])
+  expect(matches('result.total > 100', json)).toBe(true)
+  expect(matches('result.items[0].total > 100', '{"result":{"items":[{"total":101}]}}')).toBe(true)
+  expect(matches('result["a\\"b"] > 0', String.raw`{"result":{"a\"b":1}}`)).toBe(true)
 })

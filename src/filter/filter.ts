@@ -44,7 +44,17 @@ export interface FilterSubject {
   texts(): readonly string[]
   /** The params of the request or notification, or the result or error of the response. */
   value(root: FilterRoot): unknown
+  /** Returns false if the value certainly has no member with this name, at any depth. It saves parsing the message. */
+  mayHave?(root: FilterRoot, name: string): boolean
 }
+
+/** Whether the text of a message may have a member with this name. A name can be spelled with escapes. */
+export function mayHaveMember(json: string, name: string): boolean {
+  return json.includes(name) || json.includes(UNICODE_ESCAPE) || !PLAIN_MEMBER.test(name)
+}
+
+const UNICODE_ESCAPE = String.raw`\u`
+const PLAIN_MEMBER = /^[\w -]+$/
 
 export type MessageKind = 'request' | 'response' | 'notification'
 
@@ -545,10 +555,12 @@ function conditionNode(
   { root, path }: FilterPath,
   test: (values: readonly unknown[]) => boolean,
 ): FilterNode {
+  const names = path.filter((segment) => typeof segment === 'string')
   return {
     cost: READS_VALUES,
     readsResponse: root !== 'params',
     test: (subject) => {
+      if (names.some((name) => subject.mayHave?.(root, name) === false)) return false
       const value = subject.value(root)
       return value !== undefined && test(valuesAtPattern(value, path))
     },

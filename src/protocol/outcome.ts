@@ -28,6 +28,13 @@ export function exchangeOutcome(response: Response | undefined, without: NoRespo
     : resultOutcome(response.outcome.result)
 }
 
+/** Returns true if the text of a response shows, without parsing it, that its outcome is `ok`. */
+export function isPlainlyOk(json: string): boolean {
+  return json.includes('"result"') && !NOT_OK.some((mark) => json.includes(mark))
+}
+
+const NOT_OK = ['"error"', '"isError"', '"resultType"', String.raw`\u`]
+
 /** The outcome of a request without a response. */
 export type NoResponseReason = 'cancelled' | 'unanswered' | 'cut'
 

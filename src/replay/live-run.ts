@@ -8,7 +8,8 @@ import {
   toolOrPromptName,
   type Id,
 } from '../protocol/message.ts'
-import { exchangeOutcome, type OutcomeKind } from '../protocol/outcome.ts'
+import { exchangeOutcome, isPlainlyOk, type OutcomeKind } from '../protocol/outcome.ts'
+import { mayHaveMember } from '../filter/filter.ts'
 import type { Judges } from './judge/judge.ts'
 import { judgeMessage } from './judge/judge.ts'
 import type { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
@@ -270,7 +271,9 @@ class MessageSubject implements BreakpointSubject {
   }
 
   get status(): OutcomeKind | undefined {
-    return this.#step === undefined ? undefined : outcomeKind(this.#responseValue())
+    if (this.#step === undefined) return undefined
+    const { answer } = this.#step
+    return answer !== undefined && isPlainlyOk(answer) ? 'ok' : outcomeKind(this.#responseValue())
   }
 
   get durationMs(): number | undefined {
@@ -287,6 +290,10 @@ class MessageSubject implements BreakpointSubject {
 
   value(root: 'params' | 'result' | 'error'): unknown {
     return root === 'params' ? this.#params() : member(this.#responseValue(), root)
+  }
+
+  mayHave(root: 'params' | 'result' | 'error', name: string): boolean {
+    return mayHaveMember(root === 'params' ? this.#text() : (this.#step?.answer ?? ''), name)
   }
 
   values(): object {
@@ -310,7 +317,9 @@ class MessageSubject implements BreakpointSubject {
   }
 
   #params(): unknown {
-    this.#request ??= { value: parseJson(this.#text()) }
+    const text = this.#text()
+    if (text === this.#planned.text) return this.#planned.message.params
+    this.#request ??= { value: parseJson(text) }
     return member(this.#request.value, 'params')
   }
 

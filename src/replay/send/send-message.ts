@@ -195,12 +195,16 @@ export async function sendAgain(
 
 /** Returns the text that `sendAndJudge` would send now, except for its id; `undefined` if a value is missing. */
 export function previewText(planned: PlannedMessage, run: SendContext): string | undefined {
-  return run.values.fill(planned).unbound.length > 0 ? undefined : previewMessage(planned, run).text
+  const { text, unbound } = run.values.fill(planned)
+  return unbound.length > 0 ? undefined : previewMessage(planned, run, text).text
 }
 
 /** The message that would be sent now. Values that are not known are the recorded ones. */
-function previewMessage(planned: PlannedMessage, run: SendContext): TransformedMessage {
-  const { text } = run.values.fill(planned)
+function previewMessage(
+  planned: PlannedMessage,
+  run: SendContext,
+  text: string = run.values.fill(planned).text,
+): TransformedMessage {
   return withShiftedTimes(applyRules(text, planned, run.rules), text, planned, run)
 }
 
