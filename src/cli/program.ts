@@ -100,6 +100,26 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       examples: ['reelay list'],
       load: async () => (await import('./inspect/list.ts')).listCommand,
     },
+    {
+      name: 'search',
+      help: 'Find exchanges in many tapes',
+      load: async () => (await import('./inspect/library.ts')).searchCommand,
+    },
+    {
+      name: 'validate',
+      help: 'Check whether tapes can be read to their end, and repair them',
+      load: async () => (await import('./inspect/library.ts')).validateCommand,
+    },
+    {
+      name: 'rm',
+      help: 'Delete tapes',
+      load: async () => (await import('./inspect/library.ts')).removeCommand,
+    },
+    {
+      name: 'prune',
+      help: 'Delete old tapes in the tape folder',
+      load: async () => (await import('./inspect/library.ts')).pruneCommand,
+    },
   ],
   Serve: [
     {

@@ -20,7 +20,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
     code: 0,
     shown: [
       ['Record:', 'record intercept run wrap unwrap doctor ca trust'],
-      ['Inspect:', 'inspect stats tail list'],
+      ['Inspect:', 'inspect stats tail list search validate rm prune'],
       ['Serve:', 'serve match faults'],
       ['Replay:', 'replay verify debug dap learn noise'],
       ['Compare:', 'diff diff-batch contract explain'],

@@ -1,7 +1,7 @@
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { messageFilterOption, seedOption } from '../options/live-options.ts'
 import { option, usageError, type OptionTable } from '../options/option.ts'
-import { fileValue, switchOn } from '../options/option-types.ts'
+import { fileValue, switchOn, textValue } from '../options/option-types.ts'
 import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
 import { readBindingsFile } from '../../bindings/bindings-file.ts'
 import { findTapeBindings, type BindingsTape, type TapeBindings } from '../../report/bindings.ts'
@@ -32,6 +32,8 @@ interface InspectFlags extends ReportFlags {
   readonly bindingsFile?: true
   readonly server?: string
   readonly filter?: FilterExpression
+  readonly errors?: true
+  readonly tool?: string
   readonly faults?: string
   readonly seed?: number
   /** The only exchange that is shown. */
@@ -50,6 +52,12 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
       ...messageFilterOption('--filter', 'Show only exchanges and messages that match'),
       conflicts: ['bindings', 'bindingsFile', 'faults'],
     },
+    errors: option('--errors', switchOn, 'Show only exchanges that failed or got no response', {
+      conflicts: ['bindings', 'bindingsFile', 'faults'],
+    }),
+    tool: option('--tool <name>', textValue, 'Show only calls of this tool, prompt or resource', {
+      conflicts: ['bindings', 'bindingsFile', 'faults'],
+    }),
     verbose: option('-v, --verbose', switchOn, 'Show every message in full', {
       conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
     }),
@@ -75,7 +83,7 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     seed: { ...seedOption, needs: { faults: true } },
   },
   run: async ([name = '', exchange], given) => {
-    const flags = exchange === undefined ? given : selectExchange(exchange, given)
+    const flags = exchange === undefined ? narrowed(given) : selectExchange(exchange, given)
     showTapeReading()
     const opened = await openTape(resolveTape(name))
     const { tape, text } = redactTapeForOutput(opened)
@@ -102,6 +110,18 @@ async function writeReports(
 ): Promise<void> {
   const output = new ReportOutput('inspection', flags)
   await output.write(await readInspection(reader, flags), { command: 'inspect' }, redact)
+}
+
+/** `--errors` and `--tool` are short for filters. */
+function narrowed(flags: InspectFlags): InspectFlags {
+  const parts = [
+    ...(flags.errors ? ['status:error,miss,unanswered,cut'] : []),
+    ...(flags.tool === undefined ? [] : [`tool:${JSON.stringify(flags.tool)}`]),
+  ]
+  if (parts.length === 0) return flags
+  const given =
+    flags.filter === undefined || flags.filter.text.trim() === '' ? [] : [`(${flags.filter.text})`]
+  return { ...flags, filter: parseFilter([...given, ...parts].join(' ')) }
 }
 
 /** One exchange is a filter that must match. */
