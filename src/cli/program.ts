@@ -103,21 +103,25 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     {
       name: 'search',
       help: 'Find exchanges in many tapes',
+      examples: ["reelay search 'tool:search status:error'", 'reelay search \'"rate limit"\' --since 7d'],
       load: async () => (await import('./inspect/library.ts')).searchCommand,
     },
     {
       name: 'validate',
       help: 'Check whether tapes can be read to their end, and repair them',
+      examples: ['reelay validate', 'reelay validate broken.tape.jsonl --fix'],
       load: async () => (await import('./inspect/library.ts')).validateCommand,
     },
     {
       name: 'rm',
       help: 'Delete tapes',
+      examples: ['reelay rm hello'],
       load: async () => (await import('./inspect/library.ts')).removeCommand,
     },
     {
       name: 'prune',
       help: 'Delete old tapes in the tape folder',
+      examples: ['reelay prune --before 30d', 'reelay prune --before 30d --keep 20 --yes'],
       load: async () => (await import('./inspect/library.ts')).pruneCommand,
     },
   ],
