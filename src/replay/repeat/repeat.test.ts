@@ -47,6 +47,24 @@ test('a change in a text with noise is named and shown without the noise around 
   )
 })
 
+test('the end of a log, with another number of lines and other values in each run, is noise', async () => {
+  const lives = [5, 7, 6, 5, 6, 7, 5, 6].map((lines, run) => logOf(lines, run + 1))
+  for (const recorded of [5, 6, 7]) {
+    const report = await againstRuns(lives, logOf(recorded, 0))
+    expect(foundIn(report)).toEqual([])
+    expect(report.summary.verdict).toBe('pass')
+  }
+})
+
+/** Workers and jobs that look random. */
+function logOf(lines: number, run: number): Tape {
+  const line = (_: unknown, at: number): string => {
+    const job = ((run * 7919 + at * 104_729 + 1) * 2_654_435_761) % 0xffffffff
+    return `INFO worker-${job % 4} job=${job.toString(16).padStart(8, '0')} done in ${(job % 90) + 5}ms`
+  }
+  return session(...called(1, 'log', {}, { text: Array.from({ length: lines }, line).join('\n') }))
+}
+
 test.each([
   ['second', [SAME[0], ticketsAnd('b8n4-u6', ...refused(2, 'price')), SAME[2]]],
   ['third', [SAME[0], SAME[1], ticketsAnd('b8n4-u6', ...refused(2, 'price'))]],

@@ -207,11 +207,28 @@ function streamPlace(finding: StepFinding): ChangedPlace {
   return { finding, place, value, isDuration: false, ...(isOneOfMany && { isCount: isOneOfMany }) }
 }
 
-/** The paths of texts that have too little in common with the recorded ones in some run to be compared by words. */
+/**
+ * The paths of texts that cannot be compared word by word: they have too little in common with the recorded text in some run, or
+ * three or more numbers of lines, like the end of a log.
+ */
 function textsWithoutTemplate(runs: readonly ReplayStep[]): ReadonlySet<string> {
-  const differences = runs.flatMap(({ findings }) => findings.flatMap(({ difference }) => difference ?? []))
-  const whole = differences.filter((difference) => changedWords(difference) === undefined)
-  return new Set(whole.map(({ path }) => formatPath(path)))
+  const whole = new Set<string>()
+  const lineCounts = new Map<string, Set<number>>()
+  for (const { difference } of runs.flatMap(({ findings }) => findings)) {
+    if (difference === undefined) continue
+    const { expected, actual } = difference
+    const path = formatPath(difference.path)
+    if (changedWords(difference) === undefined) whole.add(path)
+    if (typeof expected !== 'string' || typeof actual !== 'string') continue
+    const counts = lineCounts.get(path) ?? new Set()
+    lineCounts.set(path, counts.add(lineCount(expected)).add(lineCount(actual)))
+    if (counts.size >= LEAST_RANDOM) whole.add(path)
+  }
+  return whole
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length
 }
 
 interface ChangedWord {
