@@ -65,7 +65,7 @@ export interface JudgedReport {
 }
 
 /**
- * Combines the reports of several runs. Further runs are worth it only if all differences may be random: notifications, values that
+ * Combines the reports of several runs. Further runs are worth it where differences may be random: notifications, values that
  * alternate between the recorded one and one other, items of a list in which other items are noise, and values that may be equal in
  * all runs by chance.
  */
@@ -135,7 +135,9 @@ export function repeatedReport(
     ],
     unstable,
   }
-  const furtherRuns = hasOthers ? 0 : Math.max(0, ...Array.from(doubts, (doubt) => FURTHER_RUNS[doubt]))
+  const isDecided = hasOthers && [...doubts].every((doubt) => doubt === 'equal values')
+  const wanted = isDecided ? 0 : Math.max(0, ...Array.from(doubts, (doubt) => FURTHER_RUNS[doubt]))
+  const furtherRuns = hasOthers ? Math.min(wanted, RUNS_BESIDE_A_CHANGE) : wanted
   const isProbablyChanged = doubts.size === 1 && doubts.has('equal values')
   return { report, furtherRuns, hasNotificationsOnly, isProbablyChanged, failedRuns }
 }
@@ -151,6 +153,9 @@ const FURTHER_RUNS: Readonly<Record<Doubt, number>> = {
   'equal values': 4,
   items: 15,
 }
+
+/** The verdict is known, and a few runs keep most noise out of the report. */
+const RUNS_BESIDE_A_CHANGE = 5
 
 interface DoubtContext {
   readonly settled: readonly ReplayStep[]
@@ -308,7 +313,9 @@ function withoutNoisyParts(finding: StepFinding, runs: readonly ReplayStep[]): S
   const others = runs
     .flatMap(({ findings }) => findings)
     .flatMap((one) => (one.path === path && typeof one.actual === 'string' ? [one.actual] : []))
-  if (others.every((other) => other === actual)) return finding
+  // A message that a noise profile has extended says more.
+  if (others.every((other) => other === actual) || !/^changed( in line [\w ]+)?$/.test(finding.message))
+    return finding
   const parts = steadyParts(expected, actual, others)
   const [first] = parts
   if (first === undefined) return finding
