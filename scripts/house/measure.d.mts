@@ -3,7 +3,9 @@ export interface SourceFigures {
   readonly lines: number
   readonly medianLines: number
   readonly longestFile: number
+  readonly smallFilesPercent: number
   readonly importEdges: number
+  readonly importsPer1000Lines: number
   readonly largeFolders: readonly string[]
   readonly namesDefinedTwice: readonly string[]
   readonly typeCycles: readonly string[]

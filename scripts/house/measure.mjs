@@ -15,6 +15,7 @@ const REGISTRIES = [
   'wrap/clients',
 ]
 const FOLDER_LIMIT = 20
+const SMALL_FILE = 25
 
 /** Measures all TypeScript files below `folder` that are not tests. */
 export function measureSource(folder) {
@@ -26,12 +27,18 @@ export function measureSource(folder) {
   const everyImport = graph(() => true)
   const loaded = graph(({ typeOnly, lazy }) => !typeOnly && !lazy)
   const lengths = files.map(({ lines }) => lines).toSorted((a, b) => a - b)
+  const lines = lengths.reduce((sum, length) => sum + length, 0)
+  const importEdges = [...everyImport.values()].reduce((sum, list) => sum + list.length, 0)
   return {
     files: files.length,
-    lines: lengths.reduce((sum, lines) => sum + lines, 0),
+    lines,
     medianLines: lengths[Math.floor(lengths.length / 2)],
     longestFile: lengths.at(-1),
-    importEdges: [...everyImport.values()].reduce((sum, list) => sum + list.length, 0),
+    smallFilesPercent: Math.ceil(
+      (100 * lengths.filter((length) => length < SMALL_FILE).length) / files.length,
+    ),
+    importEdges,
+    importsPer1000Lines: Math.ceil((1000 * importEdges) / lines),
     largeFolders: largeFolders(files),
     namesDefinedTwice: namesDefinedTwice(files),
     typeCycles: cyclesIn(everyImport),

@@ -78,7 +78,7 @@ export interface SurvivalMatrix {
 }
 
 /** Whether a client must not end like this. */
-export function isFailure(survival: Survival | undefined): boolean {
+export function didNotSurvive(survival: Survival | undefined): boolean {
   return survival !== undefined && survival !== 'recovered' && survival !== 'degraded'
 }
 
@@ -106,7 +106,7 @@ export async function surviveEveryFault(options: SurvivalOptions): Promise<Survi
       const tape = join(scratch, `${row}-${column}.tape.jsonl`)
       const run = await runs.run({ ...selectorOf(call), [fault.kind.name]: fault.value }, tape)
       const judged = options.signal.aborted ? UNKNOWN : judge(run, baseline)
-      const kept = isFailure(judged.survival)
+      const kept = didNotSurvive(judged.survival)
         ? await keepTape(options.keep, tape, fault.label, call)
         : undefined
       cells.push({ fault: row, call: column, ...judged, ...(kept !== undefined && { tape: kept }) })

@@ -201,7 +201,7 @@ async function runEvery(
     throw usageError('--every needs one tape', 'reelay chaos <tape> --every -- <client command>')
   if (program === undefined)
     throw usageError('there is no client command', 'put it after --, with {server} or {url} in it')
-  const { isFailure, surviveEveryFault } = await import('../chaos/survival.ts')
+  const { didNotSurvive, surviveEveryFault } = await import('../chaos/survival.ts')
   const signal = abortOnSignals()
   const matrix = await surviveEveryFault({
     tape: resolveTape(name),
@@ -220,5 +220,5 @@ async function runEvery(
   const { survivalAsJson, survivalAsText } = await import('../report/chaos.ts')
   print(flags.json ? survivalAsJson(matrix) : survivalAsText(matrix))
   if (signal.aborted) process.exitCode = 130
-  else process.exitCode = matrix.cells.some(({ survival }) => isFailure(survival)) ? 1 : 0
+  else process.exitCode = matrix.cells.some(({ survival }) => didNotSurvive(survival)) ? 1 : 0
 }

@@ -1,4 +1,4 @@
-import { isFailure, type Survival, type SurvivalCell, type SurvivalMatrix } from '../chaos/survival.ts'
+import { didNotSurvive, type Survival, type SurvivalCell, type SurvivalMatrix } from '../chaos/survival.ts'
 import { escapeControlChars } from '../text.ts'
 import { alignRows } from './table.ts'
 
@@ -17,7 +17,7 @@ export function survivalAsText({ faults, calls, cells, notes }: SurvivalMatrix):
     }))
     return [[{ text: fault }, ...columns]]
   })
-  const failures = cells.filter(({ survival }) => isFailure(survival))
+  const failures = cells.filter(({ survival }) => didNotSurvive(survival))
   return [
     'calls:',
     ...legend,

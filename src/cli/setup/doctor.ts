@@ -1,11 +1,11 @@
-import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
-import { escapeControlCharsInJson } from '../text.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { switchOn } from './options/option-types.ts'
-import { option } from './options/option.ts'
-import { jsonOption } from './options/shared-options.ts'
-import { print } from './output/print.ts'
-import { createOutputRedactor } from './output/redact-output.ts'
+import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
+import { escapeControlCharsInJson } from '../../text.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { switchOn } from '../options/option-types.ts'
+import { option } from '../options/option.ts'
+import { jsonOption } from '../options/shared-options.ts'
+import { print } from '../output/print.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
 import { configEnvironment } from './wrap.ts'
 
 export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; json?: true }>({
@@ -15,7 +15,7 @@ export const doctorCommand: CommandDefinition = defineCommand<{ offline?: true; 
     json: jsonOption,
   },
   run: async (_, { offline, json }) => {
-    const { formatDoctorReport, runDoctor } = await import('../wrap/doctor/doctor.ts')
+    const { formatDoctorReport, runDoctor } = await import('../../wrap/doctor/doctor.ts')
     const redactor = createThrowawayRedactor()
     const report = await runDoctor(configEnvironment(), {
       ...(offline && { probeTimeoutMs: 'never' }),

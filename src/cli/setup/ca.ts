@@ -1,12 +1,12 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { ReelayError } from '../errors.ts'
-import { caFolder, readCa, removeCa, writeCa, type CaFiles } from '../store/ca-files.ts'
-import { isHostHeader } from '../http/hosts.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { option } from './options/option.ts'
-import { listOf, textValue } from './options/option-types.ts'
-import { print } from './output/print.ts'
+import { ReelayError } from '../../errors.ts'
+import { caFolder, readCa, removeCa, writeCa, type CaFiles } from '../../store/ca-files.ts'
+import { isHostHeader } from '../../http/hosts.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { option } from '../options/option.ts'
+import { listOf, textValue } from '../options/option-types.ts'
+import { print } from '../output/print.ts'
 
 interface CreateFlags {
   readonly host?: readonly string[]
@@ -39,7 +39,7 @@ export const caCommand: CommandDefinition = {
         ),
       },
       run: async (_, { host = [] }) => {
-        const { makeAuthority } = await import('../http/proxy/certificates.ts')
+        const { makeAuthority } = await import('../../http/proxy/certificates.ts')
         const now = new Date()
         const name = `Reelay local CA ${now.toISOString().slice(0, 10)} ${hostname()}`
         const authority = await makeAuthority(name.slice(0, 64), now, host)
@@ -77,7 +77,7 @@ function caNotFound(): ReelayError {
 }
 
 async function caDescription({ cert, certPath, keyPath, expires }: CaFiles): Promise<string> {
-  const { permittedHosts } = await import('../http/proxy/certificates.ts')
+  const { permittedHosts } = await import('../../http/proxy/certificates.ts')
   const hosts = await permittedHosts({ cert })
   return `certificate  ${certPath}
 private key  ${keyPath} (never share it: it gives access to the traffic of everything that trusts the certificate)

@@ -1,11 +1,11 @@
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
-import { ReelayError } from '../errors.ts'
-import { suggestName } from '../text.ts'
-import { isObject, member, parseJson } from '../json/parse.ts'
-import { resolveTape, TAPE_EXTENSION, tapeFolder } from '../store/home.ts'
-import type { CommandDefinition } from './command.ts'
-import { longFlag, optionHelp, valueName, type OptionRow } from './options/option.ts'
-import { print } from './output/print.ts'
+import { ReelayError } from '../../errors.ts'
+import { suggestName } from '../../text.ts'
+import { isObject, member, parseJson } from '../../json/parse.ts'
+import { resolveTape, TAPE_EXTENSION, tapeFolder } from '../../store/home.ts'
+import type { CommandDefinition } from '../command.ts'
+import { longFlag, optionHelp, valueName, type OptionRow } from '../options/option.ts'
+import { print } from '../output/print.ts'
 
 /** Prints the completion script of a shell. The scripts call `reelay completion words` for every suggestion. */
 export function completionCommand(load: () => Promise<readonly CommandDefinition[]>): CommandDefinition {

@@ -1,27 +1,27 @@
 import { resolve } from 'node:path'
-import { requireNewFile } from '../store/file/write.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { announceConfig, CONFIG_OPTIONS, type ConfigFlags } from './options/config-options.ts'
-import { option } from './options/option.ts'
-import { fileValue, switchOn } from './options/option-types.ts'
-import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from './options/shared-options.ts'
-import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from './options/redact-options.ts'
-import { print } from './output/print.ts'
-import { withTerminal, type AskQuestion } from './output/terminal.ts'
-import { warnAboutCopyVault } from './record/record-output.ts'
-import { mergeRuleChanges, type RedactionRuleChanges, exactPattern } from '../redact/rule-set.ts'
-import { findSecretOccurrences, type SecretOccurrence } from '../share/find-secrets.ts'
+import { requireNewFile } from '../../store/file/write.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { announceConfig, CONFIG_OPTIONS, type ConfigFlags } from '../options/config-options.ts'
+import { option } from '../options/option.ts'
+import { fileValue, switchOn } from '../options/option-types.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter, vaultOption } from '../options/shared-options.ts'
+import { REDACTION_OPTIONS, readRuleChanges, type RedactionFlags } from '../options/redact-options.ts'
+import { print } from '../output/print.ts'
+import { withTerminal, type AskQuestion } from '../output/terminal.ts'
+import { warnAboutCopyVault } from '../record/record-output.ts'
+import { mergeRuleChanges, type RedactionRuleChanges, exactPattern } from '../../redact/rule-set.ts'
+import { findSecretOccurrences, type SecretOccurrence } from '../../share/find-secrets.ts'
 import {
   openTapeForRedaction,
   type TapeRedactionOptions,
   writeRedactedTape,
   type TapeRedactionSummary,
-} from '../share/redact-tape.ts'
-import { copyTapeRedacted } from '../share/share-tape.ts'
-import { resolveTape } from '../store/home.ts'
-import type { TapeHeader } from '../tape/header.ts'
-import { escapeControlChars } from '../text.ts'
-import { showTapeReading } from './output/progress.ts'
+} from '../../share/redact-tape.ts'
+import { copyTapeRedacted } from '../../share/share-tape.ts'
+import { resolveTape } from '../../store/home.ts'
+import type { TapeHeader } from '../../tape/header.ts'
+import { escapeControlChars } from '../../text.ts'
+import { showTapeReading } from '../output/progress.ts'
 
 interface RedactFlags extends RedactionFlags, ConfigFlags {
   readonly output?: string

@@ -1,11 +1,17 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { distrustConfig, findConfigFile, isCodeConfig, trustConfig, trustedConfigs } from '../config/trust.ts'
-import { escapeControlChars } from '../text.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { option, usageError } from './options/option.ts'
-import { switchOn } from './options/option-types.ts'
-import { print } from './output/print.ts'
+import {
+  distrustConfig,
+  findConfigFile,
+  isCodeConfig,
+  trustConfig,
+  trustedConfigs,
+} from '../../config/trust.ts'
+import { escapeControlChars } from '../../text.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { option, usageError } from '../options/option.ts'
+import { switchOn } from '../options/option-types.ts'
+import { print } from '../output/print.ts'
 
 interface TrustFlags {
   readonly list?: true

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { reviewSecrets } from './redact.ts'
-import type { AskQuestion } from './output/terminal.ts'
+import type { AskQuestion } from '../output/terminal.ts'
 
 const FINDINGS = [
   { value: 'ghp_0123456789', frames: [0, 2] },

@@ -1,18 +1,18 @@
 import { homedir } from 'node:os'
-import type { ReelayError } from '../errors.ts'
-import { escapeControlCharsInJson } from '../text.ts'
-import type { UserEnvironment } from '../wrap/clients/client.ts'
-import { WRAPPABLE_CLIENTS } from '../wrap/clients/index.ts'
-import { formatWrapResult, wrapExitCode, type WrapResult } from '../wrap/wrap-result.ts'
-import type { ServerSelection } from '../wrap/change-configs.ts'
-import type { RecorderProgram } from '../wrap/entries/command-entry.ts'
-import { reelayCommand } from './reelay-command.ts'
-import { defineCommand, type CommandDefinition } from './command.ts'
-import { option, usageError, type OptionTable } from './options/option.ts'
-import { fileValue, switchOn, textValue } from './options/option-types.ts'
-import { jsonOption } from './options/shared-options.ts'
-import { print } from './output/print.ts'
-import { createOutputRedactor } from './output/redact-output.ts'
+import type { ReelayError } from '../../errors.ts'
+import { escapeControlCharsInJson } from '../../text.ts'
+import type { UserEnvironment } from '../../wrap/clients/client.ts'
+import { WRAPPABLE_CLIENTS } from '../../wrap/clients/index.ts'
+import { formatWrapResult, wrapExitCode, type WrapResult } from '../../wrap/wrap-result.ts'
+import type { ServerSelection } from '../../wrap/change-configs.ts'
+import type { RecorderProgram } from '../../wrap/entries/command-entry.ts'
+import { reelayCommand } from '../reelay-command.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { option, usageError, type OptionTable } from '../options/option.ts'
+import { fileValue, switchOn, textValue } from '../options/option-types.ts'
+import { jsonOption } from '../options/shared-options.ts'
+import { print } from '../output/print.ts'
+import { createOutputRedactor } from '../output/redact-output.ts'
 
 interface WrapFlags {
   readonly all?: true
@@ -43,7 +43,7 @@ export const wrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   run: async (names, flags) => {
     const servers = readServers(names, flags)
     const { client, file, dryRun = false } = flags
-    const { wrapServers } = await import('../wrap/wrap.ts') // its parsers are large, and other commands do not need them
+    const { wrapServers } = await import('../../wrap/wrap.ts') // its parsers are large, and other commands do not need them
     const result = wrapServers({
       servers,
       client,
@@ -65,7 +65,7 @@ export const unwrapCommand: CommandDefinition = defineCommand<WrapFlags>({
   run: async (names, flags) => {
     const servers = readServers(names, flags)
     const { client, file, dryRun = false } = flags
-    const { unwrapServers } = await import('../wrap/wrap.ts')
+    const { unwrapServers } = await import('../../wrap/wrap.ts')
     const result = unwrapServers({ servers, client, file, dryRun, where: configEnvironment() })
     printResult(result, servers, flags)
   },
