@@ -155,7 +155,7 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       help: 'Send the recorded requests to a live server and compare the responses',
       examples: [
         'reelay replay my-tape -- node server.js',
-        "reelay replay my-tape --set 'tools/call:$.arguments.city=Rome' -- node server.js",
+        "reelay replay my-tape --set 'tools/call:$.arguments.n=2' -- node server.js",
       ],
       load: async () => (await import('./replay/replay.ts')).replayCommand,
     },

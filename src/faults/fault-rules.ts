@@ -53,7 +53,11 @@ export function parseFaultRules(
   locate: EntryLocator = locateInProgram,
 ): readonly FaultRule[] {
   return readEntries(value, 'faults', locate).map((entry) => {
-    requireKnownKeys(entry, [...SELECTOR_KEYS, ...KIND_NAMES, ONE_OF])
+    requireKnownKeys(
+      entry,
+      [...SELECTOR_KEYS, ...KIND_NAMES, ONE_OF],
+      `a rule has a fault, or ${ONE_OF}, and may select requests by ${SELECTOR_KEYS.join(', ')}; reelay faults lists the faults`,
+    )
     const when = { ...parseSelector(entry), ...parseOccurrence(entry) }
     return { when, fault: parseRuleFault(entry), at: entry.at }
   })
@@ -113,7 +117,7 @@ function parseRuleFault(setting: RuleEntry): FaultRule['fault'] {
     throw invalidSetting(at, '"oneOf" must be a list of faults', 'write oneOf: [{ timeout: true }, …]')
   return choices.map((choice: unknown) => {
     const chosen = requireObject(choice, at)
-    requireKnownKeys(chosen, KIND_NAMES)
+    requireKnownKeys(chosen, KIND_NAMES, 'reelay faults lists the faults')
     return parseFault(chosen)
   })
 }

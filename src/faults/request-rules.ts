@@ -64,14 +64,14 @@ export function requireObject(entry: unknown, at: string): RuleEntry {
 }
 
 /** Rejects misspelled keys. */
-export function requireKnownKeys({ entry, at }: RuleEntry, known: readonly string[]): void {
+export function requireKnownKeys(
+  { entry, at }: RuleEntry,
+  known: readonly string[],
+  hint = `the keys are ${known.join(', ')}`,
+): void {
   const unknown = Object.keys(entry).find((key) => !known.includes(key))
   if (unknown !== undefined)
-    throw invalidSetting(
-      at,
-      `unknown key ${JSON.stringify(unknown)}${suggestName(unknown, known)}`,
-      `the keys are ${known.join(', ')}`,
-    )
+    throw invalidSetting(at, `unknown key ${JSON.stringify(unknown)}${suggestName(unknown, known)}`, hint)
 }
 
 export function invalidSetting(at: string, why: string, hint?: string): ReelayError {

@@ -441,6 +441,11 @@ test('reelay serve --help names its options', () => {
       -h, --help              Show help
 
     reelay serve --help-all shows 17 more options.
+
+    Examples:
+      reelay serve my-tape
+      reelay serve my-tape --http 8080
+      reelay serve my-tape --faults faults.yaml
     "
   `)
 })
