@@ -220,6 +220,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./compare/contract.ts')).contractCommand,
     },
     {
+      name: 'coverage',
+      help: 'Show which tools, arguments, values and errors of a server the tapes exercise, and calls for the rest',
+      examples: ['reelay coverage my-tape', 'reelay coverage tapes/*.tape.jsonl --fail-under 80'],
+      load: async () => (await import('./compare/coverage.ts')).coverageCommand,
+    },
+    {
       name: 'explain',
       help: 'Explain a rule that a finding names',
       examples: ['reelay explain', 'reelay explain success-to-error'],

@@ -1,11 +1,14 @@
 import type { ContractCheck } from '../compare/check-contract.ts'
 import type { ExchangeChange, TapeDiff } from '../compare/diff-tapes.ts'
 import { isFailure, type Finding } from '../compare/rules.ts'
+import type { CoverageReport, CoveredItem, ServerCoverage } from '../compare/coverage.ts'
+import type { CoverageKind } from '../compare/coverage-calls.ts'
 import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
 import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
 import { exchangeLabel } from '../tape/turns.ts'
 import { quoteTapeArgument } from '../text.ts'
+import { callCommand, coverageSummary, gapsText, pathText } from './coverage.ts'
 import {
   findingFingerprint,
   lazily,
@@ -283,6 +286,58 @@ export function contractDocument(check: ContractCheck, context: DocumentContext)
       items.length > 0
         ? items
         : [{ name: 'the contract is kept', group: 'surface', status: 'passed', findings: [] }],
+  }
+}
+
+/** The coverage of tapes: an item for each tool, prompt and resource. Gaps warn, because a part of a server may be left alone on purpose. */
+export function coverageDocument(report: CoverageReport, context: DocumentContext): ReportDocument {
+  const { tapes, servers, hasFailed } = report
+  return {
+    command: context.command,
+    subject: tapes.length === 1 ? (tapes[0] ?? '') : `${tapes.length} tapes`,
+    file: tapes[0] ?? '',
+    verdict: hasFailed === undefined ? 'none' : hasFailed ? 'fail' : 'pass',
+    summary: coverageSummary(report),
+    notes: [],
+    reproduce: context.commandLine,
+    items: servers.flatMap((server) =>
+      server.items.map((item) => coverageItem(item, server, servers.length > 1)),
+    ),
+  }
+}
+
+const COVERAGE_RULES: Readonly<Record<CoverageKind, RuleId>> = {
+  use: 'coverage-not-used',
+  argument: 'coverage-argument',
+  value: 'coverage-value',
+  error: 'coverage-error-path',
+}
+
+function coverageItem(item: CoveredItem, server: ServerCoverage, isQualified: boolean): ReportItem {
+  const name = `${isQualified ? `${server.name}: ` : ''}${item.kind} ${item.name}`
+  const missing = item.points.filter(({ uses }) => uses === 0)
+  // That it was never used says everything about its arguments.
+  const told = missing.some(({ kind }) => kind === 'use')
+    ? missing.filter(({ kind }) => kind === 'use')
+    : missing
+  const [first] = item.suggestions
+  return {
+    name,
+    group: 'coverage',
+    status: missing.length === 0 ? 'passed' : 'warned',
+    findings: told.map(({ kind, path, value }) =>
+      reportFinding(
+        COVERAGE_RULES[kind],
+        kind === 'value' ? `${name} ${JSON.stringify(value)}` : name,
+        {
+          message: kind === 'use' ? gapsText(item) : RULES[COVERAGE_RULES[kind]].title,
+          ...(path && { path: pathText(path) }),
+          ...(kind === 'value' && { after: value }),
+        },
+        'note',
+      ),
+    ),
+    ...(first && { reproduce: callCommand(first, server) }),
   }
 }
 

@@ -3,7 +3,9 @@ import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../replay/steps/step.ts'
 import { bindingsAsJson, bindingsAsText, bindingsAsYaml, type TapeBindings } from './bindings.ts'
 import type { ContractCheck } from '../compare/check-contract.ts'
+import type { CoverageReport } from '../compare/coverage.ts'
 import type { TapeDiff } from '../compare/diff-tapes.ts'
+import { coverageAsJson, coverageAsText } from './coverage.ts'
 import {
   contractAsJson,
   contractAsText,
@@ -27,6 +29,7 @@ import {
 } from './replay.ts'
 import {
   contractDocument,
+  coverageDocument,
   diffDocument,
   diffsDocument,
   inspectionDocument,
@@ -39,6 +42,7 @@ import { DOCUMENT_FORMATS } from './formats/index.ts'
 import { loadAsJson, loadAsText, type LoadReport } from './load.ts'
 import {
   contractPage,
+  coveragePage,
   diffPage,
   diffsPage,
   inspectionPage,
@@ -60,6 +64,7 @@ export interface ReportInputs {
   readonly diff: TapeDiff
   readonly diffs: TapeDiffs
   readonly contract: ContractCheck
+  readonly coverage: CoverageReport
   readonly load: LoadReport
 }
 
@@ -143,6 +148,11 @@ export const REPORTS: ReportFormats = {
     { name: 'text', help: 'what breaks first', render: contractAsText },
     { name: 'json', help: 'schema/contract-report-1.json', render: contractAsJson },
     ...documentFormats(contractDocument, contractPage),
+  ],
+  coverage: [
+    { name: 'text', help: 'what is covered, and the calls that would fill the gaps', render: coverageAsText },
+    { name: 'json', help: 'schema/coverage-report-1.json', render: coverageAsJson },
+    ...documentFormats(coverageDocument, coveragePage),
   ],
   load: [
     { name: 'text', help: 'a table of calls, then what the figures mean', render: loadAsText },

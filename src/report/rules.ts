@@ -125,6 +125,30 @@ const RUN_RULES = {
     why: 'The server did not answer before the session ended, or the client cancelled the request.',
     fix: 'Record the session again if the response matters.',
   },
+  'coverage-not-used': {
+    level: 'info',
+    title: 'no tape uses a tool, prompt or resource that the server lists',
+    why: 'A change of it is found by no replay, and its contract rests on its schema alone.',
+    fix: 'Record the call that the report suggests.',
+  },
+  'coverage-argument': {
+    level: 'info',
+    title: 'no tape gives an argument that the schema of a tool or the list of a prompt names',
+    why: 'The server may handle it wrong, and no replay would find out.',
+    fix: 'Record the call that the report suggests.',
+  },
+  'coverage-value': {
+    level: 'info',
+    title: 'no tape gives a value that a schema names, such as one of an enum',
+    why: 'Servers often branch on such values.',
+    fix: 'Record the call that the report suggests.',
+  },
+  'coverage-error-path': {
+    level: 'info',
+    title: 'no tape contains a call of the tool that failed',
+    why: 'Error messages are read by models and users, and break as other results do.',
+    fix: 'Record a call with arguments that the server rejects, as the report suggests.',
+  },
   'load-objective-missed': {
     level: 'breaking',
     title: 'an objective of the load run was not met',

@@ -116,6 +116,7 @@ test('every command that the README names has its own help', async () => {
     'diff',
     'diff-batch',
     'contract',
+    'coverage',
     'explain',
     'load',
     'redact',

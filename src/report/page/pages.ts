@@ -1,4 +1,5 @@
 import type { ContractCheck } from '../../compare/check-contract.ts'
+import type { CoverageReport } from '../../compare/coverage.ts'
 import type { TapeDiff } from '../../compare/diff-tapes.ts'
 import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
@@ -7,6 +8,7 @@ import { messagesOfTurn, turnStoreOf, type RecordedMessage, type Turn } from '..
 import { lazily, type ReportItem } from '../document.ts'
 import {
   contractDocument,
+  coverageDocument,
   diffDocument,
   diffsDocument,
   inspectionDocument,
@@ -178,6 +180,9 @@ export const diffsPage: MakePage<TapeDiffs> = (diffs, context, options) =>
 
 export const contractPage: MakePage<ContractCheck> = (check, context, options) =>
   itemsPage(contractDocument(check, context), options)
+
+export const coveragePage: MakePage<CoverageReport> = (report, context, options) =>
+  itemsPage(coverageDocument(report, context), options)
 
 export const loadPage: MakePage<LoadReport> = (report, context, options) =>
   itemsPage(loadDocument(report, context), options)
