@@ -70,9 +70,10 @@ export function suggestCalls(item: CoverageGaps, context: SuggestionContext): re
   })
   const base = plainArguments(context)
   const calls: SuggestedCall[] = []
+  const mostCalls = base === undefined ? 0 : MOST_CALLS
   let missing = item.points.filter(({ uses, kind }) => uses === 0 && kind !== 'error')
-  while (missing.length > 0 && base !== undefined && calls.length < MOST_CALLS) {
-    let values: Readonly<Record<string, unknown>> = base
+  while (missing.length > 0 && calls.length < mostCalls) {
+    let values: Readonly<Record<string, unknown>> = base ?? {}
     for (const point of missing) {
       if (isCovered(point, values)) continue
       // A value that takes the place of another uncovered one waits for the next call.

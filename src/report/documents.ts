@@ -291,12 +291,12 @@ export function contractDocument(check: ContractCheck, context: DocumentContext)
 
 /** The coverage of tapes: an item for each tool, prompt and resource. Gaps warn, because a part of a server may be left alone on purpose. */
 export function coverageDocument(report: CoverageReport, context: DocumentContext): ReportDocument {
-  const { tapes, servers, hasFailed } = report
+  const { tapes, servers, hasFailed: isTooLow } = report
   return {
     command: context.command,
     subject: tapes.length === 1 ? (tapes[0] ?? '') : `${tapes.length} tapes`,
     file: tapes[0] ?? '',
-    verdict: hasFailed === undefined ? 'none' : hasFailed ? 'fail' : 'pass',
+    verdict: isTooLow === undefined ? 'none' : isTooLow ? 'fail' : 'pass',
     summary: coverageSummary(report),
     notes: [],
     reproduce: context.commandLine,
