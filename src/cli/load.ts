@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { CommandDefinition } from './command.ts'
 import { LOAD_OPTIONS, readLoadFlags, type LoadFlags } from './options/load-options.ts'
-import { readSecretValues } from './options/live-options.ts'
+import { readSecretValues, splitServerCommand } from './options/live-options.ts'
 import { usageError } from './options/option.ts'
 import { ReportOutput } from './output/reports.ts'
 import { clearProgress, showProgress, showTapeReading } from './output/progress.ts'
@@ -31,19 +31,9 @@ export const loadCommand: CommandDefinition = {
   common: 'url header users rate for shape think slo allow allowWrites json'.split(' '),
   run: async (words, given) => {
     const flags = readLoadFlags(given)
-    const { names, command } = splitWords(words, process.argv)
+    const { words: names, command } = splitServerCommand(words)
     await runLoad(names, command, flags)
   },
-}
-
-/** Splits tapes from the server command. The parser drops the `--` between them. */
-function splitWords(
-  words: readonly string[],
-  argv: readonly string[],
-): { readonly names: readonly string[]; readonly command: readonly string[] } {
-  const at = argv.indexOf('--')
-  const count = at < 0 ? 0 : argv.length - at - 1
-  return { names: words.slice(0, words.length - count), command: words.slice(words.length - count) }
 }
 
 async function runLoad(

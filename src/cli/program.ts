@@ -32,6 +32,15 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./ui/intercept.ts')).interceptCommand,
     },
     {
+      name: 'call',
+      help: 'Call a tool of a server, without a client; without a tool, list the tools',
+      examples: [
+        'reelay call -- node server.js',
+        'reelay call search query=tea limit=5 --record my-tape -- node server.js',
+      ],
+      load: async () => (await import('./scenario/call.ts')).callCommand,
+    },
+    {
       name: 'run',
       help: 'Run a program and record or replay the MCP servers that it uses',
       examples: [

@@ -17,7 +17,19 @@ const MEANING = [
   'filter',
   'schemas',
 ]
-const JOBS = ['record', 'serve', 'replay', 'share', 'convert', 'wrap', 'compare', 'load', 'chaos', 'report']
+const JOBS = [
+  'record',
+  'serve',
+  'replay',
+  'share',
+  'convert',
+  'wrap',
+  'compare',
+  'load',
+  'chaos',
+  'scenario',
+  'report',
+]
 const MAY_IMPORT: Record<string, readonly string[]> = {
   json: ['text', 'errors'],
   protocol: ['json', 'text', 'errors'],
@@ -65,6 +77,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   compare: [...MEANING, 'config', 'store', 'link', 'http', 'replay'],
   load: [...MEANING, 'store', 'link', 'replay'],
   chaos: [...MEANING, 'seeded-random', 'store', 'link', 'record', 'serve'],
+  scenario: [...MEANING, 'store', 'link', 'replay'],
   report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos'],
   auto: [...MEANING, 'record', 'serve', 'store', 'http'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],

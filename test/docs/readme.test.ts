@@ -88,6 +88,7 @@ test('every command that the README names has its own help', async () => {
   const names = [...new Set(commands)]
   expect(names).toEqual([
     'record',
+    'call',
     'run',
     'wrap',
     'unwrap',

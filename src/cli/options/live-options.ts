@@ -32,6 +32,16 @@ export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live s
   ),
 })
 
+/** Splits the words of a command from the server command after `--`. The parser drops the `--` between them. */
+export function splitServerCommand(
+  words: readonly string[],
+  argv: readonly string[] = process.argv,
+): { readonly words: readonly string[]; readonly command: readonly string[] } {
+  const at = argv.indexOf('--')
+  const count = at < 0 ? 0 : argv.length - at - 1
+  return { words: words.slice(0, words.length - count), command: words.slice(words.length - count) }
+}
+
 /** Selects the server of a tape that has several. */
 export const serverOption: OptionRow<string> = option(
   '--server <filter>',

@@ -1,7 +1,7 @@
 import { ReelayError } from '../../errors.ts'
 import type { OpenLink } from '../../link/client-link.ts'
 import type { StdioLinkOptions } from '../../link/stdio.ts'
-import type { Id } from '../../protocol/message.ts'
+import type { Direction, Id } from '../../protocol/message.ts'
 import { isOpeningMethod } from '../../protocol/revisions/index.ts'
 import { createRecording, type Recording } from '../../record/recording.ts'
 import type { StdioRecorder } from '../../record/stdio/stdio-recorder.ts'
@@ -152,6 +152,45 @@ export function recordTarget(
     addEvent: (event, details) => latest?.event(event, details),
     closeTape: () => closeRunTape(recording),
   }
+}
+
+/** A target whose sessions are written to a tape, once the server has accepted the handshake. */
+export function recordSessions(
+  target: ReplayTarget,
+  { path, command }: { readonly path: string; readonly command: readonly string[] },
+): { readonly target: ReplayTarget; readonly onOpened: () => void; readonly closeTape: () => Promise<void> } {
+  const recording = createRecording({ tape: path })
+  const info = command.length > 0 ? { transport: 'stdio', command } : { transport: 'http', url: target.name }
+  let waiting: (readonly [Direction, string])[] = []
+  let tape: Readonly<Record<Direction, ReturnType<StdioRecorder['recordDirection']>>> | undefined
+  const write = (direction: Direction, text: string): void => {
+    if (tape === undefined) waiting.push([direction, text])
+    else tape[direction].pass(asLineBytes(text), () => {})
+  }
+  const onOpened = (): void => {
+    const recorder = recording.pipes({ server: 'server', info, env: process.env })
+    tape = { c2s: recorder.recordDirection('c2s'), s2c: recorder.recordDirection('s2c') }
+    for (const [direction, text] of waiting) write(direction, text)
+  }
+  const open: OpenLink = async (handlers) => {
+    waiting = [] // what an attempt that the server refused has left
+    const link = await target.open({
+      ...handlers,
+      onText: (text, of) => {
+        write('s2c', text)
+        handlers.onText(text, of)
+      },
+    })
+    return {
+      abort: (key) => link.abort?.(key) ?? false,
+      send: (text, message, onSettled) => {
+        write('c2s', text)
+        link.send(text, message, onSettled)
+      },
+      close: (how) => link.close(how),
+    }
+  }
+  return { target: { ...target, open }, onOpened, closeTape: () => closeRunTape(recording) }
 }
 
 function asLineBytes(text: string): Buffer {

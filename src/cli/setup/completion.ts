@@ -6,6 +6,7 @@ import { resolveTape, TAPE_EXTENSION, tapeFolder } from '../../store/home.ts'
 import type { CommandDefinition } from '../command.ts'
 import { longFlag, optionHelp, valueName, type OptionRow } from '../options/option.ts'
 import { print } from '../output/print.ts'
+import { readKnownTools } from '../scenario/known-tools.ts'
 
 /** Prints the completion script of a shell. The scripts call `reelay completion words` for every suggestion. */
 export function completionCommand(load: () => Promise<readonly CommandDefinition[]>): CommandDefinition {
@@ -78,11 +79,26 @@ function suggestions(
     return value === undefined ? values : values.map(({ word, about }) => withAbout(`${flag}=${word}`, about))
   }
   if (typed.startsWith('-')) return flagsOf(command)
+  if (command.name === 'call') return callSuggestions(rest, typed, command)
   const subcommands = (command.commands ?? []).map(({ name, help }) => withAbout(name, help))
   if (subcommands.length > 0) return subcommands
   return Object.keys(command.arguments ?? {}).some((name) => name.includes('tape'))
     ? [...tapeNames(), FILES]
     : [FILES]
+}
+
+/** The tools that `reelay call` has seen, then the arguments of the tool. No server is asked: a Tab must not start a program. */
+function callSuggestions(
+  rest: readonly string[],
+  typed: string,
+  command: CommandDefinition,
+): readonly Suggestion[] {
+  const known = readKnownTools()
+  const tool = firstArgument(rest, command)
+  if (tool === undefined) return Object.keys(known).map((word) => ({ word, about: 'tool' }))
+  if (typed.includes('=')) return [FILES]
+  const given = new Set(rest.map((word) => word.split(/:?=/, 1)[0]))
+  return (known[tool] ?? []).filter((name) => !given.has(name)).map((name) => ({ word: `${name}=` }))
 }
 
 function splitAtEqualsSign(word: string): readonly [string, string] {
@@ -134,7 +150,7 @@ function valuesOf(row: OptionRow<unknown>, { rest, command, typed }: ValueContex
   if (/file|config/.test(placeholder)) return [FILES]
   const kind = /tools?|methods?/.exec(placeholder)?.[0]
   if (kind === undefined) return []
-  const names = namesOnTape(tapeIn(rest, command))
+  const names = namesOnTape(firstArgument(rest, command))
   const done = typed.slice(0, typed.lastIndexOf(',') + 1) // names that are already in the list
   return [...(kind.startsWith('tool') ? names.tools : names.methods)].map((name) => ({ word: done + name }))
 }
@@ -150,7 +166,7 @@ function tapeNames(): readonly Suggestion[] {
 }
 
 /** The first word that is neither an option nor the value of one. */
-function tapeIn(words: readonly string[], command: CommandDefinition): string | undefined {
+function firstArgument(words: readonly string[], command: CommandDefinition): string | undefined {
   return words.find(
     (word, at) => !word.startsWith('-') && rowOf(command, words[at - 1] ?? '')?.type.kind !== 'value',
   )

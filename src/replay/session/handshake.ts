@@ -21,20 +21,22 @@ interface HandshakeOptions {
   readonly timeout: number
   /** Opens the session in the name of the recorded client, and not of Reelay. */
   readonly asRecordedClient: boolean
+  /** The id of the request; by default one that no recorded request has. */
+  readonly id?: Id
 }
 
 /** Opens a session in the protocol revision of the tape, with the capabilities of the recorded client. */
 export async function performHandshake(
   session: LiveSession,
-  { turns, revision, timeout, asRecordedClient }: HandshakeOptions,
+  { turns, revision, timeout, asRecordedClient, id = HANDSHAKE_ID }: HandshakeOptions,
 ): Promise<HandshakeResult> {
   const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
   const info = (asRecordedClient ? clientInfoIn(recorded) : undefined) ?? CLIENT_INFO
   const { method, params } = revision.opening({ info, recorded })
-  const text = JSON.stringify({ jsonrpc: '2.0', id: HANDSHAKE_ID, method, params })
+  const text = JSON.stringify({ jsonrpc: '2.0', id, method, params })
   const end = await session.request({
     text,
-    id: HANDSHAKE_ID,
+    id,
     token: undefined,
     timeout,
     isHandshake: true,

@@ -1,0 +1,140 @@
+import { ReelayError } from '../../errors.ts'
+import { member, parseJson, type JsonObject } from '../../json/parse.ts'
+import { classifyMessage, type Response } from '../../protocol/message.ts'
+import { newestSessionRevision, newestStatelessRevision } from '../../protocol/revisions/index.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
+import { VERSION } from '../../version.ts'
+import type { ReplayTarget } from '../options.ts'
+import { performHandshake } from './handshake.ts'
+import { LiveSession, type CallEnd } from './live-session.ts'
+
+export interface LiveClientOptions {
+  /** Milliseconds that each request may take. */
+  readonly timeout: number
+  readonly signal?: AbortSignal
+  /** Called when the server has accepted the handshake. An attempt that the server refuses is not reported. */
+  readonly onOpened?: () => void
+}
+
+/** Requests the lists of a server page by page, at most so many pages. */
+const MOST_PAGES = 1_000
+
+/** A session of Reelay's own with a live server. It declares no capabilities, so servers do not ask it for anything. */
+export class LiveClient {
+  readonly #session: LiveSession
+  readonly #meta: JsonObject
+  readonly #timeout: number
+  readonly #stopListening: () => void
+  readonly revision: Revision
+  /** The result of the request that opened the session. */
+  readonly opening: unknown
+
+  private constructor(
+    session: LiveSession,
+    known: { readonly revision: Revision; readonly opening: unknown; readonly timeout: number },
+    stopListening: () => void,
+  ) {
+    this.#session = session
+    this.#timeout = known.timeout
+    this.#stopListening = stopListening
+    this.revision = known.revision
+    this.opening = known.opening
+    this.#meta = known.revision.requestMeta({
+      info: { name: 'reelay', version: VERSION },
+      recorded: undefined,
+    })
+  }
+
+  /** Opens a session in the newest revision that the server accepts: first one with `initialize`, then a stateless one. */
+  static async open(target: ReplayTarget, options: LiveClientOptions): Promise<LiveClient> {
+    try {
+      return await LiveClient.#openIn(newestSessionRevision(), target, options)
+    } catch (error) {
+      if (!(error instanceof ReelayError) || error.code !== 'TARGET_REFUSED') throw error
+      return LiveClient.#openIn(newestStatelessRevision(), target, options).catch(() => {
+        throw error
+      })
+    }
+  }
+
+  static async #openIn(
+    revision: Revision,
+    target: ReplayTarget,
+    { timeout, signal, onOpened }: LiveClientOptions,
+  ): Promise<LiveClient> {
+    const session = new LiveSession({
+      open: target.open,
+      startTimeout: timeout,
+      now: () => performance.now(),
+      onRequest: async () => '"error":{"code":-32601,"message":"not supported"}',
+      onNote: () => {},
+    })
+    const close = (): void => void session.close({ isHurried: true })
+    signal?.addEventListener('abort', close, { once: true })
+    const stopListening = (): void => signal?.removeEventListener('abort', close)
+    try {
+      await session.connect()
+      const { result } = await performHandshake(session, {
+        turns: [],
+        revision,
+        timeout,
+        asRecordedClient: false,
+        id: 0,
+      })
+      onOpened?.()
+      return new LiveClient(session, { revision, opening: result, timeout }, stopListening)
+    } catch (error) {
+      stopListening()
+      await session.close()
+      throw error
+    }
+  }
+
+  /** Sends a request and returns the result or the error that the server answers. Throws if there is no answer. */
+  async request(method: string, params: JsonObject = {}): Promise<Response['outcome']> {
+    const id = this.#session.nextId()
+    const hasMeta = Object.keys(this.#meta).length > 0
+    const text = JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params: { ...params, ...(hasMeta && { _meta: this.#meta }) },
+    })
+    const call = this.#session.request({ text, id, token: undefined, timeout: this.#timeout })
+    const end = await call.ended
+    const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
+    if (message?.kind === 'response') return message.outcome
+    throw new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${whyUnanswered(end)}`, {
+      hint: 'raise --timeout, or check the log of the server',
+    })
+  }
+
+  /** Requests every page of a list and returns the results. A list that the server does not have is empty. */
+  async listPages(method: string): Promise<readonly unknown[]> {
+    const results: unknown[] = []
+    let cursor: unknown
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const outcome = await this.request(method, cursor === undefined ? {} : { cursor })
+      if (!('result' in outcome)) return results
+      results.push(outcome.result)
+      cursor = member(outcome.result, 'nextCursor')
+      if (typeof cursor !== 'string') break
+    }
+    return results
+  }
+
+  /** The server has this capability, such as `tools`. */
+  offers(capability: string): boolean {
+    return member(member(this.opening, 'capabilities'), capability) !== undefined
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening()
+    await this.#session.close()
+  }
+}
+
+function whyUnanswered(end: CallEnd): string {
+  if (end.kind === 'timeout') return `no response within ${end.after} ms`
+  return end.kind === 'lost' ? end.why : 'the session was closed'
+}
