@@ -112,6 +112,11 @@ export const ERROR_CODES = {
     exit: 3,
     about: 'The matching rules or the noise profile next to a tape cannot be written.',
   },
+  WORKERS_FAILED: {
+    exit: 3,
+    about:
+      'A load run on several machines could not begin: Redis cannot be reached or refuses the password, workers are missing, or another run uses them.',
+  },
   TARGET_REFUSED: {
     exit: 3,
     about: 'The live server that a tape is replayed against did not answer the handshake, or rejected it.',

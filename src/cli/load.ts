@@ -9,7 +9,15 @@ import { FoldedStderr, readReplayTarget } from './replay/replay-target.ts'
 import { abortOnSignals } from './signals.ts'
 import { bareHost, isLoopback } from '../http/hosts.ts'
 import { HdrLog } from '../load/hdr-log.ts'
-import { calibrateLoad, load, type LoadInterval, type LoadOptions, type LoadTape } from '../load/load.ts'
+import {
+  calibrateLoad,
+  load,
+  type LoadInterval,
+  type LoadOptions,
+  type LoadResult,
+  type LoadTape,
+} from '../load/load.ts'
+import type { SharedLoadOptions } from '../load/workers/messages.ts'
 import { judgeObjectives } from '../load/objectives.ts'
 import { highestLevel } from '../load/shape.ts'
 import { loadInThreads, threadPart } from '../load/threads.ts'
@@ -18,12 +26,19 @@ import { LoadIntervalTable, type LoadReport } from '../report/load.ts'
 import { writeOwnFile } from '../store/file/replace-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadWithWorkers, type WorkersResult } from '../load/workers/coordinator.ts'
+import type { TapeToSend } from '../load/workers/sent-tapes.ts'
+import { copyTapeRedacted } from '../share/share-tape.ts'
+import { escapeControlChars } from '../text.ts'
 
 export const loadCommand: CommandDefinition = {
   name: 'load',
   usage:
     '[options] <tape…> (--users <n> | --rate <n>) --for <time>\n' +
-    '                   (-- <server command…> | --url <url>)',
+    '                   (-- <server command…> | --url <url>) [--workers <redis-url>]',
   arguments: {
     '<tape...>': 'Tapes whose sessions the virtual users play, then -- and the command of the server',
   },
@@ -47,6 +62,7 @@ async function runLoad(
   const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name), { side: 'server' })))
   const stderr = new FoldedStderr(false)
   try {
+    if (flags.workers !== undefined) return await runOnWorkers(names, tapes, { command, flags })
     const target = readReplayTarget(command, flags, (chunk) => stderr.add(chunk))
     const [first] = tapes
     const secrets = first && liveSecrets(first.header, { values: readSecretValues(flags) })
@@ -91,12 +107,107 @@ interface ReportedRun {
   readonly flags: LoadFlags
   readonly threads: number
   readonly paths: readonly string[]
+  readonly target: string
+}
+
+/** Sends the tapes to other machines, which play them. A tape with secrets is sent as a redacted copy. */
+async function runOnWorkers(
+  names: readonly string[],
+  tapes: readonly LoadTape['tape'][],
+  { command, flags }: { readonly command: readonly string[]; readonly flags: LoadFlags },
+): Promise<void> {
+  const { workers, url, sse, expectWorkers } = flags
+  if (workers === undefined) return
+  if (command.length > 0)
+    throw usageError(
+      'a server command cannot be sent to workers',
+      'give it to each worker: reelay worker <redis-url> -- <server command…>',
+    )
+  const folder = mkdtempSync(join(tmpdir(), 'reelay-load-'))
+  try {
+    const mix = mixOf(names, tapes, flags)
+    const sent: TapeToSend[] = []
+    for (const [place, { tape, weight = 1 }] of mix.entries()) {
+      const isRedacted = tape.header.redaction !== undefined
+      const path = isRedacted
+        ? tape.path
+        : (await copyTapeRedacted({ from: tape.path, to: join(folder, `${place}.tape.jsonl`) })).path
+      sent.push({ name: names[place] ?? '', path, original: tape.path, weight })
+    }
+    await reportRun(
+      ({ signal, onInterval }) =>
+        loadWithWorkers({
+          redis: workers,
+          tapes: sent,
+          ...(expectWorkers !== undefined && { expectWorkers }),
+          ...(url && { url: url.href }),
+          ...(sse && { sse }),
+          options: sharedOptions(flags),
+          signal,
+          onInterval,
+          onNote: (note) => {
+            clearProgress()
+            process.stderr.write(`reelay load: ${escapeControlChars(note)}\n`)
+          },
+        }),
+      {
+        flags,
+        threads: 1,
+        paths: tapes.map(({ path }) => path),
+        target: url?.href ?? 'the server command of each worker',
+      },
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The options that workers share. They travel through Redis, so there is no secret among them. */
+function sharedOptions(flags: LoadFlags): SharedLoadOptions {
+  const { model, shape, thinkFactor, arrivals, seed, grace, calibrate } = flags
+  const { server, timeout, startTimeout, allow, allowWrites } = flags
+  return {
+    model,
+    shape,
+    thinkFactor,
+    ...(arrivals && { arrivals }),
+    ...(seed !== undefined && { seed }),
+    ...(grace !== undefined && { grace }),
+    ...(calibrate !== undefined && { calibrate }),
+    ...(server !== undefined && { server }),
+    ...(timeout !== undefined && { timeout }),
+    ...(startTimeout !== undefined && { startTimeout }),
+    ...(allow && { allow }),
+    ...(allowWrites && { allowWrites }),
+  }
 }
 
 async function runAndReport(
   mix: readonly LoadTape[],
   options: LoadOptions,
-  { flags, threads, paths }: ReportedRun,
+  { flags, threads, paths }: Omit<ReportedRun, 'target'>,
+): Promise<void> {
+  const play = async ({ signal, onInterval }: RunWatch): Promise<LoadResult> =>
+    threads === 1
+      ? load(mix, { ...options, signal, onInterval })
+      : loadInThreads({
+          threads,
+          expected: flags.calibrate === 0 ? new Map() : await calibrateLoad(mix, { ...options, signal }),
+          signal,
+          onInterval,
+        })
+  await reportRun(play, { flags, threads, paths, target: options.target.name })
+}
+
+interface RunWatch {
+  readonly signal: AbortSignal
+  readonly onInterval: (interval: LoadInterval) => void
+}
+
+/** Plays a run, writes its reports and sets the exit code. */
+async function reportRun(
+  play: (watch: RunWatch) => Promise<LoadResult & Partial<Pick<WorkersResult, 'workers'>>>,
+  { flags, threads, paths, target }: ReportedRun,
 ): Promise<void> {
   const output = new ReportOutput('load', flags)
   const { shape, model } = flags
@@ -110,23 +221,16 @@ async function runAndReport(
     ended = interval.at
     showProgress(progressLine(interval, shape.duration))
   }
-  const result =
-    threads === 1
-      ? await load(mix, { ...options, signal, onInterval })
-      : await loadInThreads({
-          threads,
-          expected: flags.calibrate === 0 ? new Map() : await calibrateLoad(mix, { ...options, signal }),
-          signal,
-          onInterval,
-        })
+  const { workers, ...result } = await play({ signal, onInterval })
   clearProgress()
   const report = {
     tapes: paths,
-    target: options.target.name,
+    target,
     model,
     level: `${highestLevel(shape)} ${model === 'open' ? 'sessions/s' : 'users'}`,
     threads,
     started: started.toISOString(),
+    ...(workers && { workers }),
     result,
     objectives: judgeObjectives(flags.slo ?? [], result.totals, result.duration / 1000),
   }
@@ -168,7 +272,8 @@ function progressLine({ at, level, open, totals }: LoadInterval, duration: numbe
   ].join(' · ')
 }
 
-function exitCodeOf({ result, objectives }: LoadReport): number {
+function exitCodeOf({ result, objectives, workers }: LoadReport): number {
+  if (workers !== undefined && workers.missing.length > 0) return 3
   const { calls } = result.totals.all()
   if (calls === 0 || result.totals.sessionsDone + result.totals.sessionsCut === 0) return 3
   return objectives.some(({ isMet }) => !isMet) ? 1 : 0

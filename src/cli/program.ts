@@ -252,6 +252,15 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./load.ts')).loadCommand,
     },
     {
+      name: 'worker',
+      help: 'Play parts of the load of `reelay load --workers` on this machine',
+      examples: [
+        'reelay worker redis://10.0.0.5 --target-allowed staging.example.com',
+        'reelay worker redis://10.0.0.5 --once -- node server.js',
+      ],
+      load: async () => (await import('./worker.ts')).workerCommand,
+    },
+    {
       name: 'chaos',
       help: 'Inject faults between a client and a live server, or try every fault at every call of a client',
       examples: [

@@ -10,7 +10,7 @@ import { liveSecrets, type LiveSecrets, withLiveSecrets } from '../replay/sessio
 import { Peer } from '../replay/session/peer.ts'
 import { bindingsOfPart } from '../replay/values/tape-bindings.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
-import { LoadTotals } from './measurements.ts'
+import { type CallMeasurement, LoadTotals, SESSION_COUNTS, type SessionCount } from './measurements.ts'
 import { PreciseTimer } from './precise-timer.ts'
 import { arrivalTimes, levelAt, type LoadShape } from './shape.ts'
 import {
@@ -50,8 +50,10 @@ export interface LoadOptions extends WritePermission {
   readonly expected?: ReadonlyMap<string, number>
   /** Plays only a part of the load: this thread or machine, of so many. */
   readonly part?: { readonly index: number; readonly of: number }
-  /** Called when everything is prepared; the run begins when it resolves. */
-  readonly beforeStart?: () => Promise<void>
+  /** Called when everything is prepared; the run begins when it resolves, or at the time that it returns. */
+  readonly beforeStart?: () => Promise<PartStart | undefined>
+  /** Counts a session and its calls when it is over. Another machine can then repeat those that this one did not finish. */
+  readonly countsWholeSessions?: boolean
   readonly server?: string
   readonly timeout?: number
   readonly startTimeout?: number
@@ -71,6 +73,25 @@ export interface LoadInterval {
   /** Sessions that are open now. */
   readonly open: number
   readonly totals: LoadTotals
+  /** With `countsWholeSessions` in the open model: the sessions of this part that ended, numbered from 0. */
+  readonly ended?: readonly number[]
+}
+
+/** When a part of a run begins. */
+export interface PartStart {
+  /** Milliseconds since the epoch, by the clock of this machine. */
+  readonly at?: number
+  /** What an earlier attempt at this part has finished; the rest is played. */
+  readonly resume?: PartProgress
+}
+
+/** How much of a part of a run is done. */
+export interface PartProgress {
+  /** Milliseconds of the run for which the users of the closed model were played. */
+  readonly until: number
+  /** Sessions of the open model that are over: all below `next`, and those in `beyond`. */
+  readonly next: number
+  readonly beyond: readonly number[]
 }
 
 /** The result of a run. */
@@ -108,8 +129,8 @@ export async function load(tapes: readonly LoadTape[], options: LoadOptions): Pr
   try {
     const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, controller)))
     const expected = options.expected ?? (await calibrate(scenarios, options, { controller, timer }))
-    await options.beforeStart?.()
-    return await new LoadRun(scenarios, options, { controller, timer, expected }).run()
+    const start = await options.beforeStart?.()
+    return await new LoadRun(scenarios, options, { controller, timer, expected }).run(start)
   } finally {
     await timer.close()
   }
@@ -232,7 +253,8 @@ class LoadRun {
   readonly #sessions = new Set<Promise<void>>()
   readonly #waiting: (() => void)[] = []
   readonly #failures: string[] = []
-  readonly #pick: () => WeightedScenario
+  readonly #pick: (session: number) => WeightedScenario
+  #ended: number[] = []
   #began = 0
   #open = 0
   #mostOpen = 0
@@ -246,19 +268,19 @@ class LoadRun {
     this.#scenarios = scenarios
     this.#options = options
     this.#parts = parts
-    this.#pick = weightedChoice(
-      scenarios,
-      seededRandom((options.seed ?? DEFAULT_SEED) + (options.part?.index ?? 0)),
-    )
+    this.#pick = weightedChoice(scenarios, options.seed ?? DEFAULT_SEED)
   }
 
-  async run(): Promise<LoadResult> {
+  async run({ at, resume }: PartStart = {}): Promise<LoadResult> {
     const { model, shape, grace = DEFAULT_GRACE } = this.#options
     const { timer, controller, expected } = this.#parts
-    this.#began = timer.now()
+    const isOver = resume === undefined ? () => false : sessionsOver(resume)
+    this.#began = timer.now() + (at === undefined ? 0 : at - Date.now())
+    if (resume !== undefined) this.#began = timer.now() - this.#timeOf(resume, isOver)
+    if (this.#began > timer.now()) await timer.until(this.#began)
     const busyBefore = performance.eventLoopUtilization()
     const ticks = setInterval(() => this.#closeInterval(), INTERVAL_MS)
-    await (model === 'open' ? this.#startAtRate() : this.#startUsers())
+    await (model === 'open' ? this.#startAtRate(isOver) : this.#startUsers())
     const wasStopped = controller.status === 'stopped'
     if (!wasStopped) {
       const end = this.#began + shape.duration + grace
@@ -286,20 +308,34 @@ class LoadRun {
   }
 
   /** The open model: sessions start at their times, also if earlier ones are late. */
-  async #startAtRate(): Promise<void> {
-    const { shape, arrivals, seed = DEFAULT_SEED } = this.#options
+  async #startAtRate(isOver: (session: number) => boolean): Promise<void> {
     const { timer, controller } = this.#parts
-    const random = arrivals === 'random' ? seededRandom(seed + 1) : undefined
-    const { index, of } = this.#part
-    let arrival = 0
-    for (const at of arrivalTimes(shape, random)) {
-      if (arrival++ % of !== index) continue // another thread or machine starts it
+    for (const { at, session } of this.#arrivals()) {
+      if (isOver(session)) continue
       const start = this.#began + at
       if (start > timer.now()) await timer.until(start)
       if (controller.status === 'stopped') return
-      void this.#play(start)
+      void this.#play(start, session)
     }
-    await timer.until(this.#began + shape.duration)
+    await timer.until(this.#began + this.#options.shape.duration)
+  }
+
+  /** The sessions of this part, numbered from 0. Other threads or machines start the others. */
+  *#arrivals(): Generator<{ readonly at: number; readonly session: number }> {
+    const { shape, arrivals, seed = DEFAULT_SEED } = this.#options
+    const random = arrivals === 'random' ? seededRandom(seed + 1) : undefined
+    const { index, of } = this.#part
+    let arrival = 0
+    for (const at of arrivalTimes(shape, random))
+      if (arrival++ % of === index) yield { at, session: Math.floor((arrival - 1) / of) }
+  }
+
+  /** The time of the run at which a part goes on that an earlier attempt has left: with the first session that is not over. */
+  #timeOf({ until }: PartProgress, isOver: (session: number) => boolean): number {
+    const { model, shape } = this.#options
+    if (model === 'closed') return until
+    for (const { at, session } of this.#arrivals()) if (!isOver(session)) return at
+    return shape.duration
   }
 
   /** The closed model: as many users as the shape asks for, each with one session after the other. */
@@ -307,10 +343,11 @@ class LoadRun {
     const { shape } = this.#options
     const { timer, controller } = this.#parts
     const users = new Set<number>()
+    let session = 0
     const play = async (user: number): Promise<void> => {
       users.add(user)
       while (this.#isWanted(user)) {
-        const isOpened = await this.#play(timer.now())
+        const isOpened = await this.#play(timer.now(), session++)
         if (!isOpened) await timer.until(timer.now() + RETRY_MS) // a server that refuses everything is not flooded
       }
       users.delete(user)
@@ -340,40 +377,56 @@ class LoadRun {
   }
 
   /** Plays a session. Resolves to false if it could not be opened. */
-  #play(intendedStart: number): Promise<boolean> {
-    const session = this.#playOne(intendedStart)
-    const settled = session.then(() => void this.#sessions.delete(settled))
+  #play(intendedStart: number, session: number): Promise<boolean> {
+    const played = this.#options.countsWholeSessions
+      ? this.#playWhole(intendedStart, session)
+      : this.#playOne(intendedStart, session, () => this.#interval)
+    const settled = played.then(() => void this.#sessions.delete(settled))
     this.#sessions.add(settled)
-    return session
+    return played
   }
 
-  async #playOne(intendedStart: number): Promise<boolean> {
+  /** Nothing of the session is counted before it is over. */
+  async #playWhole(intendedStart: number, session: number): Promise<boolean> {
+    const totals = new SessionTotals()
+    const isOpened = await this.#playOne(intendedStart, session, () => totals)
+    totals.addTo(this.#interval)
+    this.#ended.push(session)
+    return isOpened
+  }
+
+  async #playOne(
+    intendedStart: number,
+    session: number,
+    totals: () => Pick<LoadTotals, 'add' | SessionCount>,
+  ): Promise<boolean> {
     const { maxSessions = Infinity } = this.#options
     const { controller, timer, expected } = this.#parts
-    this.#interval.sessionsStarted++
+    totals().sessionsStarted++
     if (this.#open >= maxSessions) {
       this.#waited++
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
     this.#open++
     this.#mostOpen = Math.max(this.#mostOpen, this.#open)
-    const { scenario, open } = this.#pick()
+    const { index, of } = this.#part
+    const { scenario, open } = this.#pick(session * of + index)
     try {
       if (controller.status === 'stopped') {
-        this.#interval.sessionsCut++
+        totals().sessionsCut++
         return false
       }
       const end = await playSession(scenario, intendedStart, {
         ...userContext(this.#options, { controller, timer }),
         open,
         expected: ({ label, recorded }) => expected.get(label) ?? recorded,
-        onCall: (label, call) => this.#interval.add(label, call),
+        onCall: (label, call) => totals().add(label, call),
       })
-      this.#interval[end === 'done' ? 'sessionsDone' : 'sessionsCut']++
+      totals()[end === 'done' ? 'sessionsDone' : 'sessionsCut']++
       return true
     } catch (error) {
-      if (controller.status === 'stopped') this.#interval.sessionsCut++
-      else this.#fail(error)
+      if (controller.status === 'stopped') totals().sessionsCut++
+      else this.#fail(error, totals())
       return false
     } finally {
       this.#open--
@@ -381,9 +434,9 @@ class LoadRun {
     }
   }
 
-  #fail(error: unknown): void {
-    this.#interval.sessionsFailed++
-    this.#interval.add(HANDSHAKE_LABEL, { outcome: 'lost', service: 0, response: 0, lag: 0 })
+  #fail(error: unknown, totals: Pick<LoadTotals, 'add' | SessionCount>): void {
+    totals.sessionsFailed++
+    totals.add(HANDSHAKE_LABEL, { outcome: 'lost', service: 0, response: 0, lag: 0 })
     const why = error instanceof Error ? error.message : String(error)
     if (this.#failures.length < MAX_FAILURES && !this.#failures.includes(why)) this.#failures.push(why)
   }
@@ -394,7 +447,10 @@ class LoadRun {
     this.#totals.merge(totals)
     const at = this.#parts.timer.now() - this.#began
     const level = levelAt(this.#options.shape, at)
-    this.#options.onInterval?.({ at, level, open: this.#open, totals })
+    const ended = this.#ended
+    this.#ended = []
+    const { onInterval, countsWholeSessions } = this.#options
+    onInterval?.({ at, level, open: this.#open, totals, ...(countsWholeSessions && { ended }) })
   }
 }
 
@@ -402,19 +458,46 @@ const INTERVAL_MS = 1000
 const LEVEL_CHECK_MS = 100
 const RETRY_MS = 100
 
+/** What one session measures, until it is over. */
+class SessionTotals {
+  readonly #calls: (readonly [label: string, call: CallMeasurement])[] = []
+  sessionsStarted = 0
+  sessionsDone = 0
+  sessionsCut = 0
+  sessionsFailed = 0
+
+  add(label: string, call: CallMeasurement): void {
+    this.#calls.push([label, call])
+  }
+
+  addTo(totals: LoadTotals): void {
+    for (const [label, call] of this.#calls) totals.add(label, call)
+    for (const name of SESSION_COUNTS) totals[name] += this[name]
+  }
+}
+
+function sessionsOver({ next, beyond }: PartProgress): (session: number) => boolean {
+  const others = new Set(beyond)
+  return (session) => session < next || others.has(session)
+}
+
+/** The choice depends on the number of the session only, so that it is the same however many machines share the run. */
 function weightedChoice(
   scenarios: readonly WeightedScenario[],
-  random: () => number,
-): () => WeightedScenario {
+  seed: number,
+): (session: number) => WeightedScenario {
   const [only] = scenarios
   if (only === undefined) throw new ReelayError('USAGE', 'there is no tape to play', { hint: 'name a tape' })
   if (scenarios.length === 1) return () => only
   const sum = scenarios.reduce((before, { weight }) => before + weight, 0)
-  return () => {
-    let left = random() * sum
+  return (session) => {
+    let left = seededRandom(Math.imul(seed + session, SPREAD))() * sum
     return scenarios.find(({ weight }) => (left -= weight) < 0) ?? only
   }
 }
+
+/** Neighbouring seeds would give similar numbers. */
+const SPREAD = 0x9e3779b1
 
 function mergeCounts(maps: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, number> {
   const sum = new Map<string, number>()

@@ -121,7 +121,8 @@ export class LoadTotals {
   }
 }
 
-const SESSION_COUNTS = ['sessionsStarted', 'sessionsDone', 'sessionsCut', 'sessionsFailed'] as const
+export const SESSION_COUNTS = ['sessionsStarted', 'sessionsDone', 'sessionsCut', 'sessionsFailed'] as const
+export type SessionCount = (typeof SESSION_COUNTS)[number]
 
 /** Totals as plain data, for another thread or machine. */
 export interface EncodedTotals {

@@ -1,6 +1,6 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads'
 import { ReelayError } from '../errors.ts'
-import type { LoadInterval, LoadOptions, LoadResult } from './load.ts'
+import type { LoadInterval, LoadOptions, LoadResult, PartStart } from './load.ts'
 import { type EncodedTotals, LoadTotals } from './measurements.ts'
 
 /** What a thread is told when it starts. */
@@ -8,9 +8,11 @@ interface ThreadOrder {
   readonly reelayLoad: true
   readonly part: { readonly index: number; readonly of: number }
   readonly expected: readonly (readonly [string, number])[]
+  /** The run that a coordinator has sent; by default the command line of the program says what is played. */
+  readonly run?: unknown
 }
 
-type EncodedInterval = Omit<LoadInterval, 'totals'> & { readonly totals: EncodedTotals }
+export type EncodedInterval = Omit<LoadInterval, 'totals'> & { readonly totals: EncodedTotals }
 type EncodedResult = Omit<LoadResult, 'totals'> & { readonly totals: EncodedTotals }
 
 /** What a thread reports. */
@@ -19,6 +21,9 @@ type ThreadMessage =
   | { readonly kind: 'interval'; readonly interval: EncodedInterval }
   | { readonly kind: 'done'; readonly result: EncodedResult }
   | { readonly kind: 'failed'; readonly message: string; readonly hint: string | undefined }
+
+/** What a thread is told while it runs. */
+type ThreadCommand = { readonly kind: 'start'; readonly start?: PartStart } | { readonly kind: 'stop' }
 
 /** The part of a run that this thread plays; `undefined` in the main thread. */
 export function threadPart(): ThreadPart | undefined {
@@ -36,13 +41,18 @@ class ThreadPart {
     this.#order = order
   }
 
+  /** The run that a coordinator has sent. */
+  get sentRun(): unknown {
+    return this.#order.run
+  }
+
   /** Plays this part. `play` is called with the options that make it a part. */
   async run(play: (options: Partial<LoadOptions>) => Promise<LoadResult>): Promise<void> {
-    const { part, expected } = this.#order
-    const started = new Promise<void>((resolve) =>
-      parentPort?.on('message', (message: 'start' | 'stop') => {
-        if (message === 'stop') this.#stop.abort()
-        resolve()
+    const { part, expected, run } = this.#order
+    const started = new Promise<PartStart | undefined>((resolve) =>
+      parentPort?.on('message', (command: ThreadCommand) => {
+        if (command.kind === 'stop') this.#stop.abort()
+        resolve(command.kind === 'start' ? command.start : undefined)
       }),
     )
     try {
@@ -50,6 +60,7 @@ class ThreadPart {
         part,
         expected: new Map(expected),
         signal: this.#stop.signal,
+        countsWholeSessions: run !== undefined,
         beforeStart: () => {
           this.#tell({ kind: 'ready' })
           return started
@@ -70,6 +81,53 @@ class ThreadPart {
   }
 }
 
+interface LoadThreadOptions extends Omit<ThreadOrder, 'reelayLoad'> {
+  readonly onReady: () => void
+  readonly onInterval: (interval: EncodedInterval) => void
+}
+
+/** A thread that runs this program again and plays a part of the load. */
+export class LoadThread {
+  readonly #worker: Worker
+  /** Rejects if the part cannot be played. */
+  readonly result: Promise<LoadResult>
+
+  constructor({ onReady, onInterval, ...order }: LoadThreadOptions) {
+    const [, program = '', ...argv] = process.argv
+    const threadOrder: ThreadOrder = { reelayLoad: true, ...order }
+    const worker = new Worker(program, { argv, workerData: threadOrder })
+    this.#worker = worker
+    this.result = new Promise((resolve, reject) => {
+      worker.on('error', reject)
+      worker.on('exit', () => reject(new Error('a load thread ended early')))
+      worker.on('message', (message: ThreadMessage) => {
+        if (message.kind === 'ready') onReady()
+        if (message.kind === 'interval') onInterval(message.interval)
+        if (message.kind === 'done') resolve(decodeTotals(message.result))
+        if (message.kind === 'failed')
+          reject(new ReelayError('TARGET_REFUSED', message.message, { hint: message.hint ?? '' }))
+      })
+    })
+  }
+
+  start(start?: PartStart): void {
+    this.#tell({ kind: 'start', ...(start && { start }) })
+  }
+
+  /** Ends the sessions; the result then says that the part was stopped. */
+  stop(): void {
+    this.#tell({ kind: 'stop' })
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #tell(command: ThreadCommand): void {
+    this.#worker.postMessage(command)
+  }
+}
+
 interface ThreadsOptions {
   readonly threads: number
   readonly expected: ReadonlyMap<string, number>
@@ -84,44 +142,36 @@ export async function loadInThreads({
   signal,
   onInterval,
 }: ThreadsOptions): Promise<LoadResult> {
-  const [, program = '', ...argv] = process.argv
   const intervals = new IntervalSum(threads, onInterval)
-  const workers = Array.from({ length: threads }, (_, index) => {
-    const order: ThreadOrder = { reelayLoad: true, part: { index, of: threads }, expected: [...expected] }
-    return new Worker(program, { argv, workerData: order })
-  })
-  const tellAll = (message: 'start' | 'stop'): void => {
-    for (const worker of workers) worker.postMessage(message)
-  }
-  const stop = (): void => tellAll('stop')
-  signal.addEventListener('abort', stop)
   let ready = 0
+  const all = Array.from(
+    { length: threads },
+    (_, index) =>
+      new LoadThread({
+        part: { index, of: threads },
+        expected: [...expected],
+        onReady: () => {
+          if (++ready === threads) for (const thread of all) thread.start()
+        },
+        onInterval: (interval) => intervals.add(decodeTotals(interval)),
+      }),
+  )
+  const stop = (): void => {
+    for (const thread of all) thread.stop()
+  }
+  signal.addEventListener('abort', stop)
   try {
-    const results = await Promise.all(
-      workers.map(
-        (worker) =>
-          new Promise<LoadResult>((resolve, reject) => {
-            worker.on('error', reject)
-            worker.on('exit', () => reject(new Error('a load thread ended early')))
-            worker.on('message', (message: ThreadMessage) => {
-              if (message.kind === 'ready' && ++ready === threads) tellAll('start')
-              if (message.kind === 'interval') intervals.add(decoded(message.interval))
-              if (message.kind === 'done') resolve(decoded(message.result))
-              if (message.kind === 'failed')
-                reject(new ReelayError('TARGET_REFUSED', message.message, { hint: message.hint ?? '' }))
-            })
-          }),
-      ),
-    )
+    const results = await Promise.all(all.map(({ result }) => result))
     intervals.flush()
     return mergeResults(results)
   } finally {
     signal.removeEventListener('abort', stop)
-    await Promise.all(workers.map((worker) => worker.terminate()))
+    await Promise.all(all.map((thread) => thread.close()))
   }
 }
 
-function decoded<Encoded extends { readonly totals: EncodedTotals }>(
+/** Reads the totals of a thread or another machine. */
+export function decodeTotals<Encoded extends { readonly totals: EncodedTotals }>(
   encoded: Encoded,
 ): Omit<Encoded, 'totals'> & { readonly totals: LoadTotals } {
   return { ...encoded, totals: LoadTotals.decode(encoded.totals) }

@@ -1,6 +1,7 @@
 import type { LoadInterval, LoadResult } from '../load/load.ts'
 import type { CallStatistics } from '../load/measurements.ts'
 import type { ObjectiveResult } from '../load/objectives.ts'
+import type { WorkersSummary } from '../load/workers/coordinator.ts'
 import type { Histogram } from '../histogram.ts'
 import { truncateText } from '../text.ts'
 import { alignRows, columnTitle, formatDuration, type TableCell } from './table.ts'
@@ -14,6 +15,8 @@ export interface LoadReport {
   readonly level: string
   readonly threads: number
   readonly started: string
+  /** Only for a run on several machines. */
+  readonly workers?: WorkersSummary
   readonly result: LoadResult
   readonly objectives: readonly ObjectiveResult[]
 }
@@ -32,6 +35,7 @@ export function loadAsText(report: LoadReport): string {
     ...firstLines(totals.all()),
     EXPECTED_FROM[result.expectedFrom],
     ...generatorLines(report),
+    ...workerLines(report),
     ...[...result.heldBack].map(
       ([tool, calls]) =>
         `${calls} ${calls === 1 ? 'call' : 'calls'} of ${tool} not sent because it may write. To send: --allow ${tool}`,
@@ -128,6 +132,19 @@ function generatorLines({ result }: LoadReport): readonly string[] {
           `${generator.waited} sessions had to wait for a free process: raise --max-processes, or lower the load`,
         ]
       : []),
+  ]
+}
+
+function workerLines({ workers: summary }: LoadReport): readonly string[] {
+  if (summary === undefined) return []
+  const { workers, takeovers, missing } = summary
+  return [
+    `workers: ${workers.length} (${workers.join(', ')})`,
+    ...takeovers.map(
+      ({ part, from, to, at, gap }) =>
+        `worker ${from} was lost at ${formatDuration(at)}: ${to} went on with part ${part + 1} after ${formatDuration(gap)}`,
+    ),
+    ...missing.map((what) => `INCOMPLETE: the figures do not contain ${what}`),
   ]
 }
 

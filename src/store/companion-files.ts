@@ -65,6 +65,11 @@ interface NoiseFileContent {
   readonly value: unknown
 }
 
+/** Returns the path of the bindings file next to a tape, or `undefined` if there is none. */
+export function findBindingsFile(tapePath: string): string | undefined {
+  return companionPaths(tapePath, '.bindings').find((path) => existsSync(path))
+}
+
 /** Reads a bindings file that the user named. Returns `undefined` if it is empty. */
 export async function readBindingsFileAt(path: string): Promise<CompanionFile | undefined> {
   const file = readText(path, 'BINDINGS_INVALID')

@@ -120,6 +120,7 @@ test('every command that the README names has its own help', async () => {
     'coverage',
     'explain',
     'load',
+    'worker',
     'redact',
     'share',
     'import',

@@ -109,6 +109,7 @@ test('the error codes and the exit code of each', () => {
       "URL_INVALID": 2,
       "USAGE": 2,
       "VAULT_REFUSED": 2,
+      "WORKERS_FAILED": 3,
     }
   `)
 })

@@ -50,6 +50,8 @@ interface LoadValues extends LiveServerFlags, SecretFlags {
   readonly maxProcesses?: number
   readonly threads?: number
   readonly hdr?: string
+  readonly workers?: URL
+  readonly expectWorkers?: number
   readonly seed?: number
   readonly server?: string
   readonly allow?: readonly string[]
@@ -68,6 +70,17 @@ export interface LoadFlags extends Omit<LoadValues, 'shape' | 'stages' | 'think'
   readonly model: 'open' | 'closed'
   readonly shape: LoadShape
   readonly thinkFactor: number
+}
+
+export const redisAddress: ValueType<URL> = {
+  kind: 'value',
+  name: 'address',
+  placeholder: 'redis-url',
+  expected: 'the address of Redis, e.g. redis://host:6379',
+  parse: (given) => {
+    const url = URL.canParse(given) ? new URL(given) : undefined
+    return url !== undefined && /^rediss?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined
+  },
 }
 
 const perSecond: ValueType<number> = {
@@ -205,6 +218,18 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
       'Send the load from this many threads; by default one for each 100 users or sessions a second, and at most one for each core but one',
     ),
     seed: seedOption,
+  }),
+  ...inGroup('Several machines', {
+    workers: option(
+      '--workers',
+      redisAddress,
+      'Let the machines play the load that run `reelay worker` with this address of Redis',
+      { conflicts: ['threads', 'maxProcesses', 'header', 'secret', 'secrets'] },
+    ),
+    expectWorkers: option('--expect-workers', countValue(10_000), 'Begin when this many workers are there', {
+      default: '1',
+      needs: { workers: true },
+    }),
   }),
   ...inGroup('Tape', {
     server: serverOption,
