@@ -133,6 +133,10 @@ export { liveSecrets } from './replay/session/live-secrets.ts'
 export type { LiveSecrets, SecretSources } from './replay/session/live-secrets.ts'
 export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/targets.ts'
 
+// Read the recordings of other tools.
+export { importTape } from './convert/import-tape.ts'
+export type { ImportedTape, ImportRecord, ImportTapeOptions } from './convert/import-tape.ts'
+
 // JSON-RPC as it travels.
 export { canonicalJson } from './json/canonical.ts'
 export { classifyMessage } from './protocol/message.ts'

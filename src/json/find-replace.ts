@@ -91,6 +91,17 @@ export function replaceValue(text: string, path: JsonPath, replacement: string):
   return range === undefined ? text : replaceRange(text, range, replacement)
 }
 
+/** Removes members of an object and keeps every other byte. */
+export function removeMembers(text: string, names: readonly string[]): string {
+  const members: { readonly name: string; readonly start: number; readonly end: number }[] = []
+  forEachMember(text, skipSeparators(text, 0), (key, value) =>
+    members.push({ name: decodeString(text, key), start: key.start, end: value.end }),
+  )
+  if (!members.some(({ name }) => names.includes(name))) return text
+  const kept = members.filter(({ name }) => !names.includes(name))
+  return `{${kept.map(({ start, end }) => text.slice(start, end)).join(',')}}`
+}
+
 /** Makes all replacements, which must not overlap. */
 export function applyReplacements(text: string, replacements: readonly TextReplacement[]): string {
   if (replacements.length === 0) return text

@@ -1,10 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
 import { ReplaySession } from '../../src/serve/session/replay-session.ts'
 import { RecordingIndex } from '../../src/match/recording-index.ts'
-import { loadTape } from '../../src/store/file/read.ts'
-import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { loadTape, openTape } from '../../src/store/file/read.ts'
+import { REELAY, start, temporaryFolder, until } from '../support/recorder.ts'
+import { startServing } from '../support/serving.ts'
 
 const foreign = (name: string): string => resolve('test/fixtures/foreign', name)
 
@@ -65,9 +70,105 @@ test('secrets get stand-ins on the way', async () => {
   expect(readFileSync(tape, 'utf8')).not.toContain(secret)
 })
 
+test('several files become a tape each, and a folder is read with its companions', async () => {
+  const folder = temporaryFolder()
+  const call = { type: 'tool_call', seq: 1, tool: 'x', input: {}, output: { content: [] }, latency_ms: 1 }
+  mkdirSync(join(folder, 'travel'))
+  writeFileSync(join(folder, 'travel', 'recording.jsonl'), JSON.stringify(call))
+  writeFileSync(
+    join(folder, 'travel', 'metadata.json'),
+    JSON.stringify({ serverName: 'bake', serverConfig: { command: 'node', args: ['s.mjs'] } }),
+  )
+  copyFileSync(foreign('orders.mcp.jsonl'), join(folder, 'orders.mcp.jsonl'))
+  const env = { ...process.env, REELAY_HOME: folder }
+  const run = start([process.execPath, REELAY, 'import', 'travel', 'orders.mcp.jsonl'], { env, cwd: folder })
+  expect(await run.exited).toMatchObject({ code: 0 })
+  expect(run.stdout().toString()).toMatch(
+    /^2 messages \(mcp-time-travel\) to .*travel\.tape\.jsonl\n8 messages \(mcp\) to .*orders\.tape\.jsonl\n$/,
+  )
+  const { header } = await loadTape(/to (.*travel\.tape\.jsonl)/.exec(run.stdout().toString())?.[1] ?? '')
+  expect(header.servers).toEqual({ bake: { transport: 'stdio', command: ['node', 's.mjs'] } })
+})
+
 test.each([
-  ['text', 'hello', [], 3, /the format of the file is not recognised/],
-  ['text', '{"a":1}', ['--format', 'mcp'], 3, /contains no JSON-RPC message/],
+  [
+    'a sparse file of 10 GB',
+    (path: string) => truncateSync(path, 10 * 1024 ** 3),
+    /10240 MB; recordings up to 128 MB/,
+  ],
+  ['a pipe', (path: string) => replaceByPipe(path), /not a regular file/],
+])('%s is a clear error at once', async (_, make, message) => {
+  const file = join(temporaryFolder(), 'odd.json')
+  writeFileSync(file, '')
+  make(file)
+  const { code, err } = await imported(file)
+  expect(code).toBe(3)
+  expect(err).toMatch(message)
+})
+
+function replaceByPipe(path: string): void {
+  rmSync(path)
+  execFileSync('mkfifo', [path])
+}
+
+test(
+  'a capture of tcpdump on loopback has the messages that tshark reads from it',
+  { timeout: 60_000 },
+  async () => {
+    const { tape } = await imported(foreign('orders.mcp.jsonl'))
+    const serving = await startServing(tape, '--http', '0')
+    const url = new URL(serving.urls()[0] ?? '')
+    const capture = join(temporaryFolder(), 'loopback.pcap')
+    const tcpdump = start(['tcpdump', '-i', 'lo', '-U', '-w', capture, 'port', url.port])
+    await until(() => tcpdump.stderr().includes('listening on') || tcpdump.child.exitCode !== null)
+    const client = new Client({ name: 'c', version: '1' }, { capabilities: { roots: {} } })
+    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [] }))
+    await client.connect(new StreamableHTTPClientTransport(url))
+    await client.callTool({ name: 'total', arguments: { price: 30 } })
+    await serving.stop() // ends the open stream, which tshark reads only as a whole
+    await client.close()
+    await until(() => readFileSync(capture).includes('\r\n0\r\n\r\n'))
+    tcpdump.child.kill('SIGINT')
+    await tcpdump.exited
+    const { tape: captured, err, code } = await imported(capture)
+    expect([code, err]).toEqual([0, ''])
+    const read = await messagesOn(captured)
+    expect(read).toEqual(
+      expect.arrayContaining([expect.stringContaining('"total"'), expect.stringContaining('30.00')]),
+    )
+    expect(read.toSorted()).toEqual(messagesByTshark(capture).toSorted())
+  },
+)
+
+async function messagesOn(tape: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for await (const frame of (await openTape(tape)).frames())
+    if (frame.kind === 'message') texts.push(frame.text)
+  return texts
+}
+
+/** The bodies of all HTTP messages, with event streams split into their data. */
+function messagesByTshark(capture: string): readonly string[] {
+  const fields = ['-Y', 'http', '-T', 'fields', '-e', 'http.file_data']
+  const out = execFileSync('tshark', ['-r', capture, '-d', 'tcp.port==1-65535,http', ...fields], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const bodies = out.toString().split('\n').filter(Boolean).map(bodyOf)
+  return bodies.flatMap((body) =>
+    body.startsWith('{') ? [body] : [...body.matchAll(/^data: ?(\{.*)$/gm)].map(([, data = '']) => data),
+  )
+}
+
+/** Newer versions print bytes in hexadecimal, older ones text with escapes. */
+function bodyOf(printed: string): string {
+  return /^[0-9a-f]+$/.test(printed)
+    ? Buffer.from(printed, 'hex').toString()
+    : printed.replaceAll('\\n', '\n').replaceAll('\\"', '"')
+}
+
+test.each([
+  ['text', 'hello', [], 3, /the format of the file is not recognised; tried pcap/],
+  ['text', '{"a":1}', ['--format', 'mcp'], 3, /contains no messages in the format mcp/],
   ['records', '{"kind":"metadata","payload":{}}', ['--format', 'agentlog'], 3, /contain no call/],
   ['text', '[]', ['--format', 'nonsense'], 2, /unknown format "nonsense"/],
 ])('%s that is no recording is refused: %j %j', async (_, content, options, exit, message) => {

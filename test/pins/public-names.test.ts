@@ -26,6 +26,7 @@ test('the names that the package exports', () => {
       "contractFromTapes",
       "createRecording",
       "diffTapes",
+      "importTape",
       "learnNoise",
       "leftOverCauses",
       "listTapes",

@@ -1,13 +1,22 @@
 import { ReelayError } from '../../errors.ts'
-import { isObject, member, type JsonObject, parseJson } from '../../json/parse.ts'
-import type { ImportFormat, ImportedMessage, ImportedRecording } from './import-format.ts'
+import { isObject, member, type JsonObject } from '../../json/parse.ts'
+import { FrameList } from './frame-list.ts'
+import type { ImportedRecording, ImportFormat } from './import-format.ts'
+import { timeOf } from './import-source.ts'
+import { lineFormat } from './message-lines.ts'
+import { callResult, NO_HANDSHAKE_NOTE } from './tool-calls.ts'
 
 /** Shadow's `.agentlog`: calls as content-addressed records, written by its recorder and by `shadow import --format mcp`. */
-export const agentlogFormat: ImportFormat = {
+export const agentlogFormat: ImportFormat = lineFormat({
   name: 'agentlog',
   description: 'Shadow logs that contain tool calls',
-  matches: (text) => recordsIn(text.slice(0, text.indexOf('\n') + 1 || text.length)).length > 0,
-  read: readAgentlog,
+  expects: 'lines with "kind" and "payload"',
+  isOne: isRecord,
+  read: ({ lines }) => readAgentlog(lines.rows.filter(isRecord).map(({ object }) => object)),
+})
+
+function isRecord({ object }: { readonly object: JsonObject }): boolean {
+  return typeof object['kind'] === 'string' && isObject(object['payload']) && !('proxy_id' in object)
 }
 
 /** A request and its response, as a record describes them. */
@@ -15,27 +24,21 @@ interface LoggedCall {
   readonly method: string
   readonly params: unknown
   readonly outcome: JsonObject
+  /** The call is a notification, which has no response. */
+  readonly isNotification?: boolean
+  readonly at?: number | undefined
 }
 
-function readAgentlog(text: string): ImportedRecording {
-  const records = recordsIn(text)
+function readAgentlog(records: readonly JsonObject[]): ImportedRecording {
   const calls = [...records.flatMap(toolsListCalls), ...records.flatMap(metadataCalls), ...toolCalls(records)]
   if (calls.length === 0)
     throw new ReelayError('IMPORT_FAILED', 'the records contain no call to an MCP server', {
       hint: 'record the session with Reelay, or import the JSON-RPC messages themselves with --format mcp',
     })
-  const notes = [
-    'these records contain no handshake: `reelay serve` derives its answer from the other messages',
-  ]
-  return { messages: calls.flatMap(messagesForCall), notes }
-}
-
-function recordsIn(text: string): readonly JsonObject[] {
-  return text
-    .split('\n')
-    .map((line) => parseJson(line))
-    .filter(isObject)
-    .filter((record) => typeof record['kind'] === 'string' && isObject(record['payload']))
+  const list = new FrameList()
+  for (const [index, call] of calls.entries()) addCall(list, call, index)
+  const hasHandshake = calls.some(({ method }) => method === 'initialize')
+  return { frames: list.inOrderOfTime(), notes: hasHandshake ? [] : [NO_HANDSHAKE_NOTE] }
 }
 
 /** Builds a `tools/list` response from the tools that the metadata names. */
@@ -54,9 +57,10 @@ function toolsListCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
 function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
   const calls = kind === 'metadata' ? member(member(payload, 'mcp'), 'calls') : undefined
   if (!Array.isArray(calls)) return []
-  return calls.filter(isObject).flatMap(({ method, params, result, error }) => {
+  return calls.filter(isObject).flatMap(({ method, params, result, error, notification }) => {
     if (typeof method !== 'string') return []
-    return [{ method, params, outcome: error === undefined ? { result: result ?? {} } : { error } }]
+    const outcome = error === undefined || error === null ? { result: result ?? {} } : { error }
+    return [{ method, params, outcome, isNotification: notification === true }]
   })
 }
 
@@ -64,10 +68,10 @@ function metadataCalls({ kind, payload }: JsonObject): readonly LoggedCall[] {
 function toolCalls(records: readonly JsonObject[]): readonly LoggedCall[] {
   const parts = records.flatMap(loggedParts)
   const results = new Map(parts.filter(({ kind }) => kind === 'result').map((part) => [part.id, part.value]))
-  return parts.flatMap(({ kind, id, value }) => {
+  return parts.flatMap(({ kind, id, value, at }) => {
     const result = results.get(id)
     return kind === 'use' && result !== undefined
-      ? [{ method: 'tools/call', params: value, outcome: { result } }]
+      ? [{ method: 'tools/call', params: value, outcome: { result }, at }]
       : []
   })
 }
@@ -76,15 +80,19 @@ interface LoggedPart {
   readonly kind: 'use' | 'result'
   readonly id: unknown
   readonly value: JsonObject
+  readonly at?: number | undefined
 }
 
-function loggedParts({ kind, payload }: JsonObject): readonly LoggedPart[] {
+function loggedParts({ kind, payload, ts }: JsonObject): readonly LoggedPart[] {
   const record = isObject(payload) ? payload : {}
-  if (kind === 'tool_call') return [usePart(record['tool_call_id'], record['tool_name'], record['arguments'])]
+  const at = timeOf(ts)
+  if (kind === 'tool_call')
+    return [{ ...usePart(record['tool_call_id'], record['tool_name'], record['arguments']), at }]
   if (kind === 'tool_result')
-    return [resultPart(record['tool_call_id'], record['output'], record['is_error'])]
+    return [{ ...resultPart(record['tool_call_id'], record['output'], record['is_error']), at }]
   const content = kind === 'chat_response' ? record['content'] : undefined
-  return Array.isArray(content) ? content.filter(isObject).flatMap(chatPart) : []
+  const parts = Array.isArray(content) ? content.filter(isObject).flatMap(chatPart) : []
+  return parts.map((part) => ({ ...part, at }))
 }
 
 function chatPart({
@@ -105,18 +113,20 @@ function usePart(id: unknown, name: unknown, input: unknown): LoggedPart {
 }
 
 function resultPart(id: unknown, output: unknown, failed: unknown): LoggedPart {
-  const content = Array.isArray(output) ? output : [{ type: 'text', text: outputText(output) }]
-  return { kind: 'result', id, value: { content, ...(failed === true && { isError: true }) } }
+  return { kind: 'result', id, value: callResult(output, failed === true) }
 }
 
-function outputText(output: unknown): string {
-  return typeof output === 'string' ? output : JSON.stringify(output ?? null)
+function addCall(
+  list: FrameList,
+  { method, params, outcome, isNotification, at }: LoggedCall,
+  id: number,
+): void {
+  const call = { method, ...(params !== undefined && { params }) }
+  if (isNotification === true) return list.value(notificationSender(method), call, { at })
+  list.value('c2s', { id, ...call }, { at })
+  list.value('s2c', { id, ...outcome }, { at })
 }
 
-function messagesForCall({ method, params, outcome }: LoggedCall, id: number): readonly ImportedMessage[] {
-  const request = { jsonrpc: '2.0', id, method, ...(params !== undefined && { params }) }
-  return [
-    { dir: 'c2s', text: JSON.stringify(request) },
-    { dir: 's2c', text: JSON.stringify({ jsonrpc: '2.0', id, ...outcome }) },
-  ]
+function notificationSender(method: string): 'c2s' | 's2c' {
+  return /^notifications\/(initialized|cancelled|roots\/list_changed)$/.test(method) ? 'c2s' : 's2c'
 }

@@ -1,28 +1,108 @@
 import { ReelayError } from '../../errors.ts'
 import { agentlogFormat } from './agentlog.ts'
-import type { ImportFormat, ImportedRecording } from './import-format.ts'
+import { agentVcrFormat, inspectorFormat, mcpRecorderFormat, pairsFormat } from './exchange-lists.ts'
+import { harFormat, inspectorNetworkFormat } from './har.ts'
+import type { ImportedRecording, ImportFormat } from './import-format.ts'
+import type { ImportSource } from './import-source.ts'
 import { mcpMessagesFormat } from './mcp-messages.ts'
+import {
+  directedLinesFormat,
+  mcpCassetteJsonlFormat,
+  mcporterFormat,
+  mcpRecFormat,
+  mcpRecorderJsonlFormat,
+  mcpsnoopFormat,
+  mcpTapeFormat,
+  shadowcatFormat,
+} from './message-lines.ts'
+import {
+  flightRecorderFormat,
+  mcpCassettePyFormat,
+  mcpVcrFormat,
+  observatoryFormat,
+  qaiFormat,
+  qaiResultsFormat,
+} from './message-lists.ts'
+import { pcapFormat } from './pcap.ts'
+import {
+  agentVcrCallsFormat,
+  claudeCodeFormat,
+  codexFormat,
+  geminiFormat,
+  mcpSpecFormat,
+  timeTravelFormat,
+} from './tool-calls.ts'
 
 /** The formats that can be imported, the most distinctive first. */
-export const IMPORT_FORMATS: readonly ImportFormat[] = [agentlogFormat, mcpMessagesFormat]
+export const IMPORT_FORMATS: readonly ImportFormat[] = [
+  pcapFormat,
+  harFormat,
+  agentVcrFormat,
+  mcpCassettePyFormat,
+  mcpRecorderFormat,
+  qaiFormat,
+  qaiResultsFormat,
+  flightRecorderFormat,
+  observatoryFormat,
+  agentVcrCallsFormat,
+  mcpSpecFormat,
+  inspectorFormat,
+  inspectorNetworkFormat,
+  geminiFormat,
+  mcporterFormat,
+  mcpCassetteJsonlFormat,
+  shadowcatFormat,
+  mcpsnoopFormat,
+  mcpTapeFormat,
+  mcpRecFormat,
+  mcpRecorderJsonlFormat,
+  timeTravelFormat,
+  claudeCodeFormat,
+  codexFormat,
+  agentlogFormat,
+  directedLinesFormat,
+  mcpVcrFormat,
+  mcpMessagesFormat,
+  pairsFormat,
+]
 
 /** Reads another tool's recording. Without a format name, the format is recognised by content. */
 export function readImportedRecording(
-  text: string,
+  source: ImportSource,
   format?: string,
 ): ImportedRecording & { readonly format: string } {
-  const found = IMPORT_FORMATS.find(({ name, matches }) =>
-    format === undefined ? matches(text) : name === format,
-  )
-  if (found === undefined) throw unknownFormatError(format)
-  return { format: found.name, ...found.read(text) }
+  const found = format === undefined ? recognise(source) : namedFormat(format)
+  const recording = found.read(source)
+  if (recording.frames.length === 0)
+    throw new ReelayError('IMPORT_FAILED', `the file contains no messages in the format ${found.name}`, {
+      hint: 'see `reelay import --help` for the supported formats',
+    })
+  return { format: found.name, ...recording }
 }
 
-function unknownFormatError(format: string | undefined): ReelayError {
-  const names = IMPORT_FORMATS.map(({ name }) => name).join(', ')
-  return format === undefined
-    ? new ReelayError('IMPORT_FAILED', 'the format of the file is not recognised', {
-        hint: `choose the format with --format: ${names}`,
-      })
-    : new ReelayError('USAGE', `unknown format "${format}"`, { hint: `choose one of ${names}` })
+function namedFormat(name: string): ImportFormat {
+  const found = IMPORT_FORMATS.find((each) => each.name === name)
+  if (found !== undefined) return found
+  throw new ReelayError('USAGE', `unknown format "${name}"`, {
+    hint: `choose one of ${IMPORT_FORMATS.map((each) => each.name).join(', ')}`,
+  })
+}
+
+function recognise(source: ImportSource): ImportFormat {
+  const reasons = new Map<string, string[]>()
+  for (const format of IMPORT_FORMATS) {
+    const reason = format.reject(source)
+    if (reason === undefined) return format
+    reasons.set(reason, [...(reasons.get(reason) ?? []), format.name])
+  }
+  throw unrecognised(source, reasons)
+}
+
+function unrecognised(source: ImportSource, reasons: ReadonlyMap<string, readonly string[]>): ReelayError {
+  if (source.bytes.length === 0)
+    return new ReelayError('IMPORT_FAILED', 'the file is empty', { hint: 'check whether its recorder ran' })
+  const tried = [...reasons].map(([reason, names]) => `${names.join(', ')} (${reason})`).join('; ')
+  return new ReelayError('IMPORT_FAILED', `the format of the file is not recognised; tried ${tried}`, {
+    hint: 'choose the format with --format, if you know it; docs/reference/import.md describes them',
+  })
 }
