@@ -20,7 +20,7 @@ const steps = [
 ]
 
 installWhenNeeded()
-installPrograms(['tmux', 'zsh', 'fish', 'python3', 'chromium', 'redis-server']) // for the tests of completion in a terminal, of the HTML report, of load on several machines, and others
+installPrograms(['tmux', 'zsh', 'fish', 'python3', 'chromium', 'redis-server', 'tcpdump', 'tshark']) // for the tests of completion in a terminal, of the HTML report, of load on several machines, and others
 const failedSteps = []
 for (const { name, runStep } of steps) {
   console.log(`> ${name}`)

@@ -194,7 +194,7 @@ function completeFrame(
 }
 
 /** A tape in memory, with its turns. */
-export function tapeInMemory(path: string, header: TapeHeader, frames: readonly Frame[]): Tape {
+function tapeInMemory(path: string, header: TapeHeader, frames: readonly Frame[]): Tape {
   const builder = new TurnBuilder()
   for (const frame of frames) builder.add(frame)
   return {

@@ -168,7 +168,7 @@ function bodyOf(printed: string): string {
 
 test.each([
   ['text', 'hello', [], 3, /the format of the file is not recognised; tried pcap/],
-  ['text', '{"a":1}', ['--format', 'mcp'], 3, /contains no messages in the format mcp/],
+  ['text', '{"a":1}', ['--format', 'mcp'], 3, /contains no messages in the format mcp: no JSON-RPC message/],
   ['records', '{"kind":"metadata","payload":{}}', ['--format', 'agentlog'], 3, /contain no call/],
   ['text', '[]', ['--format', 'nonsense'], 2, /unknown format "nonsense"/],
 ])('%s that is no recording is refused: %j %j', async (_, content, options, exit, message) => {

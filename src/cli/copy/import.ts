@@ -85,7 +85,7 @@ async function importFile(
   print(`${messages} messages${servers} (${recording.format}) to ${escapeControlChars(written.path)}\n`)
 }
 
-/** Adds the path of the file, and says so if it is a tape already. */
+/** Adds the path of the file to errors. */
 async function readRecording(
   path: string,
   format: string | undefined,
@@ -95,16 +95,12 @@ async function readRecording(
     return readForeignFile(bytes, { format, companions })
   } catch (error) {
     if (!(error instanceof ReelayError) || error.code !== 'IMPORT_FAILED') throw error
-    const isTape = Buffer.from(bytes.subarray(0, TAPE_START.length)).toString() === TAPE_START
-    const hint = isTape ? 'the file is a tape already: use it by its path' : error.hint
     throw new ReelayError('IMPORT_FAILED', `${path}: ${error.message}`, {
-      ...(hint !== undefined && { hint }),
+      ...(error.hint !== undefined && { hint: error.hint }),
       cause: error,
     })
   }
 }
-
-const TAPE_START = '{"reelay":'
 
 function tapeName(path: string): string {
   return basename(path).replace(/\..*$/, '') || 'imported'

@@ -71,13 +71,27 @@ export function readImportedRecording(
   source: ImportSource,
   format?: string,
 ): ImportedRecording & { readonly format: string } {
+  if (TAPE_START.every((byte, at) => source.bytes[at] === byte)) throw alreadyTape()
   const found = format === undefined ? recognise(source) : namedFormat(format)
   const recording = found.read(source)
-  if (recording.frames.length === 0)
-    throw new ReelayError('IMPORT_FAILED', `the file contains no messages in the format ${found.name}`, {
-      hint: 'see `reelay import --help` for the supported formats',
-    })
+  if (recording.frames.length === 0) {
+    const reason = found.reject(source)
+    const why = reason === undefined ? '' : `: ${reason}`
+    throw new ReelayError(
+      'IMPORT_FAILED',
+      `the file contains no messages in the format ${found.name}${why}`,
+      {
+        hint: 'leave out --format to have the format recognised',
+      },
+    )
+  }
   return { format: found.name, ...recording }
+}
+
+const TAPE_START: Uint8Array = new TextEncoder().encode('{"reelay":')
+
+function alreadyTape(): ReelayError {
+  return new ReelayError('IMPORT_FAILED', 'the file is a tape already', { hint: 'use it by its path' })
 }
 
 function namedFormat(name: string): ImportFormat {

@@ -237,19 +237,20 @@ test('segments of any size, in any order, repeated and overlapping, give the sam
   )
 })
 
+const NO_CHANGE = 2
+const NO_SEGMENT: Segment = { fromClient: false, seq: 0, data: Buffer.alloc(0) }
+
 /** Swaps neighbours of one direction, repeats segments, and joins some with the bytes of the next. */
 function disturbed(sent: readonly Segment[], next: () => number): readonly Segment[] {
   const disturbedOnes: Segment[] = []
   for (let at = 0; at < sent.length; at++) {
-    const [one, two] = [sent[at]!, sent[at + 1]]
-    const isSwappable =
-      two !== undefined && two.fromClient === one.fromClient && one.data.length > 0 && two.data.length > 0
-    const change = isSwappable ? next() % 3 : 2
+    const [one, two] = [sent[at]!, sent[at + 1] ?? NO_SEGMENT]
+    const isSwappable = two.fromClient === one.fromClient && one.data.length > 0 && two.data.length > 0
+    const change = isSwappable ? next() % 3 : NO_CHANGE
     if (change === 0) {
       disturbedOnes.push(two, one)
       at++
-    } else if (change === 1)
-      disturbedOnes.push({ ...one, data: Buffer.concat([one.data, two.data]) })
+    } else if (change === 1) disturbedOnes.push({ ...one, data: Buffer.concat([one.data, two.data]) })
     else disturbedOnes.push(one)
     if (next() % 5 === 0) disturbedOnes.push(one)
   }

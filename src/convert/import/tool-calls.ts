@@ -10,7 +10,7 @@ import { hasItemWith, objectFormat } from './message-lists.ts'
 /* Recorders that write tool calls and results, and no messages. */
 
 /** A tool call as a recorder describes it. */
-export interface RecordedCall {
+interface RecordedCall {
   readonly server?: string | undefined
   readonly tool: string
   readonly input: unknown
@@ -24,7 +24,7 @@ export interface RecordedCall {
 }
 
 /** Turns calls into messages. Ids are made up. */
-export class CallList {
+class CallList {
   readonly list: FrameList = new FrameList()
   #id = 0
 
