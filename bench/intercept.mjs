@@ -1,46 +1,95 @@
-// `record --intercept` with a filter that matches nothing, against plain `record`, on a stdio link.
-import { execFileSync } from 'node:child_process'
+// `record --intercept` with filters that match nothing, against plain `record`, on a stdio link and over HTTP.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { compile, goal, interleave, median, reelay, scratch } from './measure.mjs'
+import { promisify } from 'node:util'
+import { compile, goal, here, interleave, median, reelay, scratch } from './measure.mjs'
 
+const run = promisify(execFile)
+const node = process.execPath
 const SIZES = [
-  { size: 200, label: '200 B', calls: 8000, warm: 4000, piped: 100_000 },
-  { size: 10_000, label: '10 KB', calls: 4000, warm: 2000, piped: 16_000 },
-  { size: 1_000_000, label: '1 MB', calls: 80, warm: 20, piped: 250 },
+  { size: 200, label: '200 B', calls: 4000, piped: 60_000, posted: 6000 },
+  { size: 10_000, label: '10 KB', calls: 2000, piped: 10_000, posted: 4000 },
+  { size: 1_000_000, label: '1 MB', calls: 60, piped: 200, posted: 160 },
 ]
+const FILTERS = {
+  'by tool': 'tool:nothing status:error result.total > 100',
+  'by text': 'no-such-text',
+  'by pattern': 're:/no-such-[0-9]+/',
+  'by status': 'status:error',
+  'by duration': 'duration:>50s',
+  'by argument': 'params.arguments.city = Oslo',
+  'by result': 'result.total > 100',
+  'by size': 'size:>50mb',
+}
 const MOST = 1.2
 
 export async function intercept({ rounds }) {
+  return [...(await overStdio(rounds)), ...(await overHttp(rounds))]
+}
+
+async function overStdio(rounds) {
   const [driver, echo] = ['driver', 'echo'].map(compile)
   const log = join(scratch, 'intercept.tape.jsonl')
-  const record = [process.execPath, reelay, 'record', '-q', '--numbered', '-o', log]
-  const variants = {
-    record: [...record, '--', echo],
-    intercept: [...record, '--intercept', 'tool:nothing status:error result.total > 100', '--', echo],
-  }
+  const record = [node, reelay, 'record', '-q', '--numbered', '-o', log]
+  const variants = { record: [...record, '--', echo] }
+  for (const [name, filter] of Object.entries(FILTERS))
+    variants[name] = [...record, '--intercept', filter, '--', echo]
   const drive = (...args) =>
-    interleave(rounds, variants, (command) => {
+    interleave(rounds, variants, async (command) => {
       rmSync(log, { force: true })
       const words = [...args.map(String), ...command]
-      return JSON.parse(
-        execFileSync(driver, words, { stdio: ['ignore', 'pipe', 'ignore'], timeout: 120_000 }),
-      )
+      return JSON.parse((await run(driver, words, { timeout: 120_000 })).stdout)
     })
   const met = []
-  for (const { size, label, calls, warm, piped } of SIZES) {
-    console.log(`\n${label}, with a filter that matches nothing`)
-    const alone = await drive('seq', size, calls, warm, 1)
-    met.push(goal(`${label}: time of one call beside plain record`, ratio(alone, 'p50'), MOST, 'at most'))
-    const many = await drive('pipe', size, piped, 10, 64)
-    met.push(goal(`${label}: calls/s beside plain record`, ratio(many, 'mps'), 1 / MOST, 'at least'))
+  for (const { size, label, calls, piped } of SIZES) {
+    met.push(...compare(`stdio, ${label}, one call`, await drive('seq', size, calls, calls / 2, 1), 'p50'))
+    met.push(...compare(`stdio, ${label}, 64 at once`, await drive('pipe', size, piped, 10, 64), 'mps'))
   }
   return met
 }
 
-function ratio({ record, intercept: held }, field) {
-  const unit = field === 'p50' ? 'µs' : 'calls/s'
-  const middle = (runs) => Math.round(median(runs.map((run) => run[field]))).toLocaleString('en')
-  console.log(`  record ${middle(record)} ${unit}, with --intercept ${middle(held)} ${unit}`)
-  return median(held.map((run, round) => run[field] / record[round][field]))
+async function overHttp(rounds) {
+  const started = []
+  const start = async (stream, args) => {
+    const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    started.push(child)
+    let said = ''
+    while (!/http:\/\/127[\d.:]+\s|http:\S+\/mcp/.test(said)) said += (await once(child[stream], 'data'))[0]
+    return new URL(/(?:client: |^)(http\S+)/m.exec(said)[1]).origin
+  }
+  try {
+    const server = await start('stdout', [join(here, 'http', 'server.mjs')])
+    const record = [reelay, 'record', '--numbered', '-o', join(scratch, 'intercept-http.tape.jsonl')]
+    const address = ['--url', `${server}/mcp`]
+    const variants = { record: await start('stderr', [...record, ...address]) }
+    for (const [name, filter] of Object.entries(FILTERS))
+      variants[name] = await start('stderr', [...record, '--intercept', filter, ...address])
+    const met = []
+    for (const { size, label, posted } of SIZES) {
+      const results = await interleave(rounds, variants, async (origin) => {
+        const words = [join(here, 'http', 'driver.mjs'), 'calls', origin, String(posted), '16', String(size)]
+        return JSON.parse((await run(node, words, { timeout: 120_000 })).stdout)
+      })
+      met.push(...compare(`--url, ${label}, 16 at once`, results, 'cps'))
+    }
+    return met
+  } finally {
+    for (const child of started) child.kill()
+  }
+}
+
+/** One call may take 1.2 times as long as with plain `record`, and there may be as many fewer calls a second. */
+function compare(title, results, field) {
+  console.log(`\n${title}`)
+  const isTime = field === 'p50'
+  const middle = (name) => Math.round(median(results[name].map((one) => one[field]))).toLocaleString('en')
+  const unit = isTime ? 'µs' : 'calls/s'
+  console.log(`  record ${middle('record')} ${unit}`)
+  return Object.keys(FILTERS).map((name) => {
+    const share = median(results[name].map((one, round) => one[field] / results.record[round][field]))
+    const what = `${name}, ${middle(name)} ${unit}, beside plain record`
+    return isTime ? goal(what, share, MOST, 'at most') : goal(what, share, 1 / MOST, 'at least')
+  })
 }

@@ -1,14 +1,16 @@
-// usage: driver.mjs calls <origin> <count> <at once> | events <origin>: prints p50 in microseconds, and calls a second
+// usage: driver.mjs calls <origin> <count> <at once> [<bytes>] | events <origin>: prints p50 in microseconds, and calls a second
 import { Agent, request } from 'node:http'
 
-const [kind, origin, count = '0', atOnce = '1'] = process.argv.slice(2)
+const [kind, origin, count = '0', atOnce = '1', size = '200'] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, maxSockets: Number(atOnce), scheduling: 'lifo' })
 const BODY = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   method: 'tools/call',
-  params: { name: 'echo', arguments: { text: 'x'.repeat(90) } },
+  params: { name: 'echo', arguments: { text: 'x'.repeat(Math.max(1, Number(size) - 110)) } },
 })
+/** Requests of 200 B are answered alike, and others in their size. */
+const CALL = size === '200' ? '/mcp/call' : `/mcp/call?${size}`
 const HEADERS = {
   'Content-Type': 'application/json',
   Accept: 'application/json, text/event-stream',
@@ -19,7 +21,7 @@ console.log(JSON.stringify(kind === 'calls' ? await calls() : await events()))
 agent.destroy()
 
 async function calls() {
-  await callMany(Math.max(300, Number(count) / 4))
+  await callMany(Math.min(Math.max(300, Number(count) / 4), Number(count)))
   const began = performance.now()
   const times = await callMany(Number(count))
   return { p50: p50(times), cps: (Number(count) / (performance.now() - began)) * 1000 }
@@ -30,7 +32,7 @@ async function callMany(left) {
   const loop = async () => {
     while (left-- > 0) {
       const began = performance.now()
-      await post('/mcp/call', () => {})
+      await post(CALL, () => {})
       times.push((performance.now() - began) * 1000)
     }
   }

@@ -164,19 +164,6 @@ test('a word that only looks like a field or a path is searched as text', () => 
   expect(words.filter((word) => !parseFilter(word).matches(subject))).toEqual([])
 })
 
-test.each([
-  ['tool:search', 'search'],
-  ['method:tools/call status:error', 'tools'],
-  ['status:error (tool:get_user dir:c2s)', 'get_user'],
-  ['tool:a*', undefined],
-  ['tool:a,b', undefined],
-  ['-tool:search', undefined],
-  ['tool:search or tool:find', undefined],
-  ['server:github', undefined],
-])('%s can match only messages with the name %s', (text, name) => {
-  expect(parseFilter(text).neededName).toBe(name)
-})
-
 test('a condition does not read a value that certainly has no member with the name', () => {
   const read: string[] = []
   const json = String.raw`{"result":{"tot\u0061l":120,"a b":1}}`

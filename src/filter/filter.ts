@@ -7,6 +7,7 @@ import type { Direction, Id } from '../protocol/message.ts'
 import type { OutcomeKind } from '../protocol/outcome.ts'
 import { whyPatternIsSlow } from '../redact/slow-patterns.ts'
 import { parseDuration, suggestName } from '../text.ts'
+import { plainPartOf, type FilterGlance } from './glance.ts'
 
 /** A parsed filter, such as `method:tools/call status:error duration:>500ms`. The grammar is in `docs/reference/filters.md`. */
 export interface FilterExpression {
@@ -14,9 +15,9 @@ export interface FilterExpression {
   readonly text: string
   /** True if the filter depends on the response, so that it cannot be decided before the response comes. */
   readonly needsResponse: boolean
-  /** A part of the method or target without which neither a request nor its response can match, if there is one. */
-  readonly neededName: string | undefined
   matches(subject: FilterSubject): boolean
+  /** Returns false if messages certainly do not match, of which only this is known. */
+  mayMatch(glance: FilterGlance): boolean
 }
 
 /**
@@ -50,7 +51,11 @@ export interface FilterSubject {
 
 /** Whether the text of a message may have a member with this name. A name can be spelled with escapes. */
 export function mayHaveMember(json: string, name: string): boolean {
-  return json.includes(name) || json.includes(UNICODE_ESCAPE) || !PLAIN_MEMBER.test(name)
+  return json.includes(name) || json.includes(UNICODE_ESCAPE) || !isPlainMember(name)
+}
+
+function isPlainMember(name: string): boolean {
+  return PLAIN_MEMBER.test(name)
 }
 
 const UNICODE_ESCAPE = String.raw`\u`
@@ -67,8 +72,8 @@ export function parseFilter(text: string): FilterExpression {
   return {
     text,
     needsResponse: node.readsResponse === true,
-    neededName: node.neededName,
     matches: (subject) => node.test(subject),
+    mayMatch: (glance) => mayMatch(node, glance),
   }
 }
 
@@ -77,8 +82,19 @@ interface FilterNode {
   readonly cost: number
   /** True if the test depends on the response. A text is searched in the messages that are known. */
   readonly readsResponse?: boolean
-  readonly neededName?: string | undefined
   test(subject: FilterSubject): boolean
+  /** Returns false if messages certainly do not match. Without it, they may. */
+  may?(glance: FilterGlance): boolean
+  /** Returns false if messages certainly do not match the opposite. Without it, they may. */
+  mayNot?(glance: FilterGlance): boolean
+}
+
+function mayMatch(node: FilterNode, glance: FilterGlance): boolean {
+  return node.may?.(glance) ?? true
+}
+
+function mayNotMatch(node: FilterNode, glance: FilterGlance): boolean {
+  return node.mayNot?.(glance) ?? true
 }
 
 const FREE = 0
@@ -119,9 +135,10 @@ const FIELDS: readonly FieldKind[] = [
     name: 'method',
     example: 'method:tools/call, or method:resources/*',
     parse: (value) =>
-      needingName(
-        namesNode(value, ({ methods }) => methods),
+      namesNode(
         value,
+        ({ methods }) => methods,
+        ({ names }, parts) => names === undefined || parts.every((part) => names?.mayContain(part)),
       ),
   },
   {
@@ -129,28 +146,42 @@ const FIELDS: readonly FieldKind[] = [
     aliases: ['target'],
     example: 'tool:search, or tool:get_*,list_*',
     parse: (value) =>
-      needingName(
-        namesNode(value, ({ target }) => (target === undefined ? [] : [target])),
+      namesNode(
         value,
+        ({ target }) => (target === undefined ? [] : [target]),
+        ({ names }, parts) => names === undefined || parts.every((part) => names?.mayContain(part)),
       ),
   },
   {
     name: 'server',
     example: 'server:github, or server:git*',
-    parse: (value) => namesNode(value, ({ server }) => (server === undefined ? [] : [server])),
+    parse: (value) =>
+      namesNode(
+        value,
+        ({ server }) => (server === undefined ? [] : [server]),
+        ({ server }, parts) => parts.every((part) => server.includes(part)),
+      ),
   },
   {
     name: 'status',
     example: `one of ${Object.keys(STATUSES).join(', ')}`,
     parse: (value) =>
-      ofResponse(choiceNode(value, STATUSES, ({ status }) => (status === undefined ? [] : [status]))),
+      ofResponse(
+        choiceNode(value, STATUSES, {
+          read: ({ status }) => (status === undefined ? [] : [status]),
+          isPossible: isPossibleStatus,
+        }),
+      ),
   },
   {
     name: 'dir',
     example: 'dir:c2s (from the client), or dir:s2c (from the server)',
     parse: (value) =>
       ofResponse(
-        choiceNode(value, DIRECTIONS, ({ dirs }) => dirs),
+        choiceNode(value, DIRECTIONS, {
+          read: ({ dirs }) => dirs,
+          isPossible: ({ dir }, each) => each === dir,
+        }),
         value.includes('s2c'),
       ),
   },
@@ -159,31 +190,66 @@ const FIELDS: readonly FieldKind[] = [
     example: 'kind:request, kind:response or kind:notification',
     parse: (value) =>
       ofResponse(
-        choiceNode(value, KINDS, ({ kinds }) => kinds),
+        choiceNode(value, KINDS, {
+          read: ({ kinds }) => kinds,
+          isPossible: ({ kind }, each) => kind === undefined || each === kind,
+        }),
         value.includes('response'),
       ),
   },
   {
     name: 'duration',
     example: 'duration:>500ms, or duration:1s..2s',
-    parse: (value) => ofResponse(amountNode(value, parseDuration, FREE, ({ durationMs }) => durationMs)),
+    parse: (value) =>
+      ofResponse(
+        amountNode(value, parseDuration, {
+          cost: FREE,
+          read: ({ durationMs }) => durationMs,
+          range: ({ longestMs }) => (longestMs === null ? undefined : { min: 0, max: longestMs }),
+        }),
+      ),
   },
   {
     name: 'size',
     example: 'size:>10kb, or size:1kb..2mb',
-    parse: (value) => ofResponse(amountNode(value, parseSize, READS_TEXT, sizeOf)),
+    parse: (value) =>
+      ofResponse(
+        amountNode(value, parseSize, {
+          cost: READS_TEXT,
+          read: sizeOf,
+          range: ({ content }) => ({ min: content?.minBytes ?? 0, max: content?.maxBytes }),
+        }),
+      ),
   },
-  { name: 'conn', example: 'conn:2', parse: (value) => numberNode(value, ({ conn }) => conn) },
+  {
+    name: 'conn',
+    example: 'conn:2',
+    parse: (value) =>
+      numberNode(
+        value,
+        ({ conn }) => conn,
+        ({ conn }) => conn,
+      ),
+  },
   {
     name: 'frame',
     aliases: ['n'],
     example: 'frame:12',
-    parse: (value) => numberNode(value, ({ frame }) => frame),
+    parse: (value) =>
+      numberNode(
+        value,
+        ({ frame }) => frame,
+        () => null, // a message that is not on the tape yet has no number
+      ),
   },
   {
     name: 'id',
     example: 'id:5, or id:"5" for a string',
-    parse: (value) => ({ cost: FREE, test: ({ id }) => id !== undefined && sameId(id, value) }),
+    parse: (value) => ({
+      cost: FREE,
+      test: ({ id }) => id !== undefined && sameId(id, value),
+      may: ({ id }) => id === undefined || sameId(id, value),
+    }),
   },
 ]
 
@@ -191,24 +257,24 @@ function ofResponse(node: FilterNode | undefined, readsResponse = true): FilterN
   return node && { ...node, readsResponse }
 }
 
-/** Names separated by commas, in which `*` matches any text. */
+/**
+ * Names separated by commas, in which `*` matches any text. `may` gets the parts of one name that every JSON text spells the same,
+ * and returns false if one of them is certainly missing.
+ */
 function namesNode(
   value: string,
   read: (subject: FilterSubject) => readonly string[],
+  may: (glance: FilterGlance, parts: readonly string[]) => boolean,
 ): FilterNode | undefined {
-  const patterns = value.split(',').map(namePattern)
-  if (value.split(',').includes('')) return undefined
+  const names = value.split(',')
+  if (names.includes('')) return undefined
+  const patterns = names.map(namePattern)
+  const plainParts = names.map((name) => name.split(/[^A-Za-z0-9_-]+/).filter((part) => part !== ''))
   return {
     cost: FREE,
     test: (subject) => read(subject).some((name) => patterns.some((pattern) => pattern.test(name))),
+    may: (glance) => plainParts.some((parts) => may(glance, parts)),
   }
-}
-
-/** Only a single name without wildcards is needed. Its longest plain part is spelled the same in every JSON text. */
-function needingName(node: FilterNode | undefined, value: string): FilterNode | undefined {
-  const parts = /[,*]/.test(value) ? [] : value.split(/[^A-Za-z0-9_-]+/)
-  const [longest = ''] = parts.toSorted((a, b) => b.length - a.length)
-  return node === undefined || longest === '' ? node : { ...node, neededName: longest }
 }
 
 function namePattern(name: string): RegExp {
@@ -216,23 +282,63 @@ function namePattern(name: string): RegExp {
   return new RegExp(`^${parts.join('.*')}$`, 'su')
 }
 
+/** How one of a few values of a message is found. */
+interface ChoiceKind<Value> {
+  read(subject: FilterSubject): readonly Value[]
+  /** Whether a message can have this value, or none. */
+  isPossible(glance: FilterGlance, value: Value | undefined): boolean
+}
+
 function choiceNode<Value>(
   value: string,
   choices: Readonly<Record<string, readonly Value[]>>,
-  read: (subject: FilterSubject) => readonly Value[],
+  { read, isPossible }: ChoiceKind<Value>,
 ): FilterNode | undefined {
   const words = value.split(',')
   if (words.some((word) => !Object.hasOwn(choices, word))) return undefined
   const wanted = new Set(words.flatMap((word) => choices[word] ?? []))
-  return { cost: FREE, test: (subject) => read(subject).some((each) => wanted.has(each)) }
+  const others = [...new Set(Object.values(choices).flat())].filter((each) => !wanted.has(each))
+  return {
+    cost: FREE,
+    test: (subject) => read(subject).some((each) => wanted.has(each)),
+    may: (glance) => [...wanted].some((each) => isPossible(glance, each)),
+    mayNot: (glance) => [undefined, ...others].some((each) => isPossible(glance, each)),
+  }
+}
+
+/** Whether a message on a link can have a status. Notifications have none. */
+function isPossibleStatus({ kind, content }: FilterGlance, status: OutcomeKind | undefined): boolean {
+  if (status === undefined) return kind === undefined || kind === 'notification'
+  if (status === 'unanswered') return kind === undefined || kind === 'request'
+  if (kind === 'request' || kind === 'notification') return false
+  switch (status) {
+    case 'ok':
+      return true
+    case 'error':
+    case 'miss':
+      return content?.mayContain('"error"') ?? true
+    case 'tool-error':
+      return content?.mayHaveMember('isError', (isError) => isError === true) ?? true
+    case 'input-required':
+      return content?.mayContain('input_required') ?? true
+    default:
+      return false
+  }
+}
+
+/** How the amount of a message is found. */
+interface AmountKind {
+  readonly cost: number
+  read(subject: FilterSubject): number | undefined
+  /** The amounts that messages can have. Returns `undefined` if they have none. */
+  range(glance: FilterGlance): { readonly min: number; readonly max: number | undefined } | undefined
 }
 
 /** `>500ms`, `<=2s` or `1s..2s`. */
 function amountNode(
   value: string,
   parse: (text: string) => number | undefined,
-  cost: number,
-  read: (subject: FilterSubject) => number | undefined,
+  { cost, read, range }: AmountKind,
 ): FilterNode | undefined {
   const [, operator = '', limit = ''] = /^(>=|<=|>|<)(.+)$/.exec(value) ?? []
   const ends = (operator === '' ? value.split('..') : [limit]).map(parse)
@@ -243,11 +349,25 @@ function amountNode(
     second === undefined
       ? (amount: number) => compareBy(operator, amount, first)
       : (amount: number) => amount >= first && amount <= second
+  const mayBeWithin = ({
+    min,
+    max = Infinity,
+  }: {
+    readonly min: number
+    readonly max?: number | undefined
+  }) =>
+    second === undefined
+      ? compareBy(operator, operator.startsWith('>') ? max : min, first)
+      : max >= first && min <= second
   return {
     cost,
     test: (subject) => {
       const amount = read(subject)
       return amount !== undefined && isWithin(amount)
+    },
+    may: (glance) => {
+      const possible = range(glance)
+      return possible !== undefined && mayBeWithin(possible)
     },
   }
 }
@@ -266,14 +386,20 @@ function sizeOf(subject: FilterSubject): number {
 function numberNode(
   value: string,
   read: (subject: FilterSubject) => number | undefined,
+  possible: (glance: FilterGlance) => number | null | undefined,
 ): FilterNode | undefined {
   const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(value) ?? []
   if (first === undefined) return undefined
+  const isWithin = (number: number): boolean => number >= Number(first) && number <= Number(last)
   return {
     cost: FREE,
     test: (subject) => {
       const number = read(subject)
-      return number !== undefined && number >= Number(first) && number <= Number(last)
+      return number !== undefined && isWithin(number)
+    },
+    may: (glance) => {
+      const number = possible(glance)
+      return number === undefined || (number !== null && isWithin(number))
     },
   }
 }
@@ -335,7 +461,12 @@ class FilterParser {
     }
     const [only, ...others] = choices
     if (only !== undefined && others.length === 0) return only
-    return { ...combined(choices), test: (subject) => choices.some((node) => node.test(subject)) }
+    return {
+      ...combined(choices),
+      test: (subject) => choices.some((node) => node.test(subject)),
+      may: (glance) => choices.some((node) => mayMatch(node, glance)),
+      mayNot: (glance) => choices.every((node) => mayNotMatch(node, glance)),
+    }
   }
 
   #all(): FilterNode {
@@ -350,11 +481,11 @@ class FilterParser {
     const [only, ...others] = sorted
     if (only === undefined) return EVERYTHING
     if (others.length === 0) return only
-    const neededName = sorted.find((node) => node.neededName !== undefined)?.neededName
     return {
       ...combined(sorted),
-      neededName,
       test: (subject) => sorted.every((node) => node.test(subject)),
+      may: (glance) => sorted.every((node) => mayMatch(node, glance)),
+      mayNot: (glance) => sorted.some((node) => mayNotMatch(node, glance)),
     }
   }
 
@@ -365,7 +496,12 @@ class FilterParser {
       if (this.#at >= this.#text.length || this.#text[this.#at] === ')')
         throw this.#invalid('a term must follow the negation', start)
       const node = this.#nested(() => this.#term())
-      return { ...node, neededName: undefined, test: (subject) => !node.test(subject) }
+      return {
+        ...node,
+        test: (subject) => !node.test(subject),
+        may: (glance) => mayNotMatch(node, glance),
+        mayNot: (glance) => mayMatch(node, glance),
+      }
     }
     if (this.#text[this.#at] === '(') return this.#group(start)
     return this.#number() ?? this.#condition() ?? this.#field() ?? this.#search()
@@ -396,7 +532,13 @@ class FilterParser {
   /** `#38` or `#3-7`. */
   #number(): FilterNode | undefined {
     const number = this.#take(NUMBER)?.[1]
-    return number === undefined ? undefined : numberNode(number, ({ exchange }) => exchange)
+    return number === undefined
+      ? undefined
+      : numberNode(
+          number,
+          ({ exchange }) => exchange,
+          ({ exchange }) => exchange,
+        )
   }
 
   /** A path, alone or with an operator and a value. */
@@ -523,9 +665,9 @@ const MAX_DEPTH = 50
 const FILTER_HINT =
   "write it like 'method:tools/call tool:search status:error', 'duration:>500ms', 'result.total > 100' or '#38'; docs/reference/filters.md has all terms"
 
-const EVERYTHING: FilterNode = { cost: FREE, test: () => true }
+const EVERYTHING: FilterNode = { cost: FREE, test: () => true, mayNot: () => false }
 
-function combined(nodes: readonly FilterNode[]): Omit<FilterNode, 'test'> {
+function combined(nodes: readonly FilterNode[]): Pick<FilterNode, 'cost' | 'readsResponse'> {
   return {
     cost: Math.max(...nodes.map(({ cost }) => cost)),
     readsResponse: nodes.some(({ readsResponse }) => readsResponse === true),
@@ -556,6 +698,8 @@ function conditionNode(
   test: (values: readonly unknown[]) => boolean,
 ): FilterNode {
   const names = path.filter((segment) => typeof segment === 'string')
+  const plainNames = names.filter(isPlainMember)
+  const last = path.at(-1)
   return {
     cost: READS_VALUES,
     readsResponse: root !== 'params',
@@ -563,6 +707,14 @@ function conditionNode(
       if (names.some((name) => subject.mayHave?.(root, name) === false)) return false
       const value = subject.value(root)
       return value !== undefined && test(valuesAtPattern(value, path))
+    },
+    may: ({ kind, content, call }) => {
+      if (root !== 'params' && (kind === 'request' || kind === 'notification')) return false
+      const text = root === 'params' ? call : content
+      if (text === null) return false
+      if (text === undefined || !plainNames.every((name) => text.mayContain(name))) return text === undefined
+      if (typeof last !== 'string' || !isPlainMember(last)) return true
+      return text.mayHaveMember(last, (value) => test([value]))
     },
   }
 }
@@ -616,23 +768,31 @@ function textOf(value: unknown): string {
 }
 
 /** A pattern is applied to the beginning of a text, because some patterns take quadratic time. */
-const MAX_PATTERN_TEXT = 64 * 1024
+export const MAX_PATTERN_TEXT: number = 64 * 1024
 
 function patternNode(pattern: RegExp): FilterNode {
   return {
     cost: READS_TEXT,
     test: (subject) => subject.texts().some((text) => pattern.test(text.slice(0, MAX_PATTERN_TEXT))),
+    may: ({ content }) => content?.mayMatch(pattern) ?? true,
   }
 }
 
 /** Finds a text in any case, as it is spelled in the JSON or as the JSON decodes to. */
 function searchNode(text: string): FilterNode {
   const wanted = text.toLowerCase()
+  const plain = plainPartOf(wanted)
   return {
     cost: READS_TEXT,
     test: (subject) =>
       subject.methods.some((method) => method.toLowerCase().includes(wanted)) ||
       subject.texts().some((json) => json.toLowerCase().includes(wanted) || isInStrings(json, wanted)),
+    may: ({ content, openMethods }) =>
+      content === undefined ||
+      openMethods === undefined ||
+      plain === undefined ||
+      content.mayContainInAnyCase(plain) ||
+      [...openMethods].some((method) => method.toLowerCase().includes(wanted)),
   }
 }
 

@@ -175,38 +175,15 @@ export class ProxiedExchange {
   /** A message can be held only when it is complete, so the request is sent when its body has arrived. */
   #forwardThroughGate(gate: ExchangeGate, req: ServedRequest, res: ProxyResponse): void {
     whenWhole(req, (whole) => {
-      const send: ForwardRequest = (body, replaced = {}) => {
+      const send: ForwardRequest = (body, replaced) => {
         const out = this.#send(withReplacedHeaders(this.#request.headers, replaced), req, res)
         if (body.length > 0) out.write(shortAsText(body))
         out.end()
       }
-      const ports = { send, post: this.#post }
+      const ports = { send, post: postTo(this.#upstream, this.#request) }
       const client = clientPort(res, () => void (this.#isFinished = true))
       this.#attempt(res, () => gate.request(whole, ports, client))
     })
-  }
-
-  readonly #post: RequestPorts['post'] = (body, changed, onResponse) => {
-    const { client, url } = this.#upstream
-    const { method, path, headers } = this.#request
-    const replaced = {
-      ...changed,
-      'content-length': String(body.length),
-      'content-encoding': undefined,
-      'accept-encoding': 'identity',
-    }
-    const sent = this.#requestHeaders(withReplacedHeaders(headers, replaced))
-    const chunks: Buffer[] = []
-    let head: HttpResponseHead | undefined
-    const out = client.send(url, requestHead(method, path, sent), {
-      onHead: (received) => void (head = received),
-      onBody: (bytes) => chunks.push(Buffer.from(bytes)),
-      onEnd: () => head && onResponse(head, Buffer.concat(chunks)),
-      onFail: () => {}, // nobody but the user waits for it
-      onDrain: () => {},
-    })
-    out.write(shortAsText(body))
-    out.end()
   }
 
   /** Node refuses to write some heads that it has read, such as one with the status 099. */
@@ -247,20 +224,9 @@ export class ProxiedExchange {
     const { method, path } = this.#request
     const last = lastRequestHeads.get(this.#upstream)
     if (last?.headers === headers && last.method === method && last.path === path) return last.head
-    const head = requestHead(method, path, this.#requestHeaders(headers))
+    const head = requestHead(method, path, requestHeaders(headers, method, this.#upstream))
     lastRequestHeads.set(this.#upstream, { method, path, headers, head })
     return head
-  }
-
-  #requestHeaders(headers: RawHeaders): string[] {
-    const { added, host } = this.#upstream
-    const sent = withAddedHeaders(endToEndHeaders(headers), added)
-    if (host !== undefined) replaceHost(sent, host)
-    if (findHeader(headers, 'transfer-encoding') !== undefined) sent.push('Transfer-Encoding', 'chunked')
-    else if (findHeader(headers, 'content-length') === undefined && BODY_EXPECTED.test(this.#request.method))
-      sent.push('Content-Length', '0')
-    sent.push('Connection', 'keep-alive')
-    return sent
   }
 
   #respond(head: HttpResponseHead, res: ProxyResponse): ForwardedResponse {
@@ -289,6 +255,40 @@ export class ProxiedExchange {
   }
 }
 
+/** It does not keep the exchange in memory. */
+function postTo(upstream: Upstream, { method, path, headers }: RequestLine): RequestPorts['post'] {
+  return (body, changed, onResponse) => {
+    const replaced = {
+      ...changed,
+      'content-length': String(body.length),
+      'content-encoding': undefined,
+      'accept-encoding': 'identity',
+    }
+    const sent = requestHeaders(withReplacedHeaders(headers, replaced), method, upstream)
+    const chunks: Buffer[] = []
+    let head: HttpResponseHead | undefined
+    const out = upstream.client.send(upstream.url, requestHead(method, path, sent), {
+      onHead: (received) => void (head = received),
+      onBody: (bytes) => chunks.push(Buffer.from(bytes)),
+      onEnd: () => head && onResponse(head, Buffer.concat(chunks)),
+      onFail: () => {}, // nobody but the user waits for it
+      onDrain: () => {},
+    })
+    out.write(shortAsText(body))
+    out.end()
+  }
+}
+
+function requestHeaders(headers: RawHeaders, method: string, { added, host }: Upstream): string[] {
+  const sent = withAddedHeaders(endToEndHeaders(headers), added)
+  if (host !== undefined) replaceHost(sent, host)
+  if (findHeader(headers, 'transfer-encoding') !== undefined) sent.push('Transfer-Encoding', 'chunked')
+  else if (findHeader(headers, 'content-length') === undefined && BODY_EXPECTED.test(method))
+    sent.push('Content-Length', '0')
+  sent.push('Connection', 'keep-alive')
+  return sent
+}
+
 const lastRequestHeads = new WeakMap<Upstream, RequestLine & { readonly head: RequestHead }>()
 
 /** A response on its way to the client. */
@@ -307,10 +307,16 @@ function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPor
       res.writeHead(status, reason, [...headers])
       if (findHeader(headers, 'content-length') === undefined) res.flushHeaders()
     },
-    write: (bytes) => void (res.writableEnded || res.destroyed || res.write(bytes)),
+    write: (bytes) => {
+      if (res.writableEnded || res.destroyed) return
+      if (typeof bytes === 'string') res.write(bytes)
+      else res.write(shortAsText(bytes), 'latin1')
+    },
     end: (bytes) => {
       onEnd()
-      if (!res.destroyed) res.end(bytes)
+      if (res.destroyed) return
+      if (bytes === undefined || typeof bytes === 'string') res.end(bytes)
+      else res.end(shortAsText(bytes), 'latin1')
     },
     destroy: () => {
       onEnd()
@@ -327,7 +333,8 @@ function clientPort(res: ProxyResponse, onEnd: () => void = () => {}): ClientPor
   }
 }
 
-function withReplacedHeaders(headers: RawHeaders, replaced: ReplacedHeaders): RawHeaders {
+function withReplacedHeaders(headers: RawHeaders, replaced: ReplacedHeaders | undefined): RawHeaders {
+  if (replaced === undefined) return headers
   const rest = new Map(Object.entries(replaced))
   // A body in chunks has no length.
   if (findHeader(headers, 'transfer-encoding') !== undefined) rest.delete('content-length')

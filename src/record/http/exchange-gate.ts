@@ -43,7 +43,8 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024
 
 class HttpExchangeGate implements ExchangeGate {
   readonly #options: ExchangeGateOptions
-  #message: Message | undefined
+  #requestText: Buffer | undefined
+  #parsedRequest: Message | undefined
   #client: ClientPort | undefined
   #isStreaming = false
   #isAbandoned = false
@@ -67,8 +68,8 @@ class HttpExchangeGate implements ExchangeGate {
     const { request, link, line } = this.#options
     this.#client = client
     const text = line.method === 'POST' ? this.#messageIn(body, line.headers, 'c2s') : undefined
-    this.#message = text && classifyMessage(parseJson(text.toString('utf8')))
-    if (this.#message !== undefined) link.repeatRoute = this.#repeatRoute(post)
+    this.#requestText = text
+    if (text !== undefined) link.repeatRoute = repeatRoute(this.#options, text, post)
     // The end writes the head, if that has waited for the body.
     this.#isTaken = text !== undefined && this.#takes('c2s', text, this.#requestEnds(send))
     if (this.#isTaken) return request.end()
@@ -102,6 +103,13 @@ class HttpExchangeGate implements ExchangeGate {
     for (const route of this.#routes.splice(0)) this.#options.link.abandon(route, why)
   }
 
+  /** The message of the request. It is parsed only if something of the exchange is held. */
+  get #message(): Message | undefined {
+    if (this.#requestText !== undefined)
+      this.#parsedRequest ??= classifyMessage(parseJson(this.#requestText.toString('utf8')))
+    return this.#parsedRequest
+  }
+
   /** The message of a body, decoded. Returns `undefined` if the body is no message, or cannot be held. */
   #messageIn(body: Buffer, headers: RawHeaders, dir: Direction): Buffer | undefined {
     const encoding = contentEncoding(headers)
@@ -124,19 +132,20 @@ class HttpExchangeGate implements ExchangeGate {
   }
 
   #requestEnds(send: ForwardRequest): RouteEnds {
-    const isRequest = this.#message?.kind === 'request' || this.#message?.kind === 'batch'
+    const { line } = this.#options
+    const isRequest = (): boolean => this.#message?.kind === 'request' || this.#message?.kind === 'batch'
     return {
       deliver: (text) => {
         if (this.#isAbandoned) return
         send(Buffer.from(text), {
-          ...this.#changedHeaders(text),
+          ...changedHeaders(line.headers, this.#message, text),
           'content-length': String(Buffer.byteLength(text)),
           'content-encoding': undefined, // the message was decoded
           'accept-encoding': 'identity',
         })
       },
       // A client that waits for a response sees that the connection is lost. Other messages have none.
-      drop: () => (isRequest ? this.#client?.destroy() : this.#respond(202, '')),
+      drop: () => (isRequest() ? this.#client?.destroy() : this.#respond(202, '')),
       answer: (text, wire) => {
         if (!this.#isStreaming) this.#respond(200, text, wire)
         else if (wire === undefined) this.#client?.end(eventText(text))
@@ -145,34 +154,6 @@ class HttpExchangeGate implements ExchangeGate {
       respond: (response) => this.#respondWith(response),
       disconnect: () => this.#client?.destroy(),
     }
-  }
-
-  /** Posts a message of the user with the headers of the client. What the server sends back is for the user. */
-  #repeatRoute(post: RequestPorts['post']): NonNullable<InterceptedLink['repeatRoute']> {
-    const { link, record, event } = this.#options
-    const ends = {
-      deliver() {},
-      drop() {},
-      event,
-      record: (dir: Direction, text: string, marks: HeldMarks) => record(dir, text, marks),
-    }
-    return {
-      record: (dir, text, marks) => record(dir, text, marks),
-      deliver: (text) =>
-        post(Buffer.from(text), this.#changedHeaders(text), ({ headers }, body) => {
-          for (const bytes of messagesInBody(headers, body)) link.takes({ dir: 's2c', bytes, route: ends })
-        }),
-    }
-  }
-
-  #changedHeaders(text: string): ReturnType<typeof remirroredHeaders> {
-    const after = classifyMessage(parseJson(text))
-    if (this.#message?.kind !== 'request' || after.kind !== 'request') return {}
-    const { headers } = this.#options.line
-    const given = headers.flatMap((name, at) =>
-      at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1]!] as const] : [],
-    )
-    return remirroredHeaders(Object.fromEntries(given), this.#message, after)
   }
 
   /** Responds to the client in place of the server. */
@@ -234,6 +215,7 @@ class HttpExchangeGate implements ExchangeGate {
 
   #takes(dir: Direction, bytes: Buffer, ends: RouteEnds, sse?: SseFields): boolean {
     const { record, event, link } = this.#options
+    if (link.passes(bytes, dir)) return false
     const route: MessageRoute = {
       ...ends,
       record: (direction, text, marks) => record(direction, text, marks, sse),
@@ -275,15 +257,12 @@ class HttpExchangeGate implements ExchangeGate {
     const chunks: Uint8Array[] = []
     let length = 0
     const forward = (bytes: Uint8Array, headers: RawHeaders, wire?: WireDelivery): void => {
-      const event =
-        head.status < 300 && bytes.length > 0
-          ? eventText(oneLine(bytes))
-          : eventText(statusError(this.#message, head.status))
-      const body = this.#isStreaming ? Buffer.from(event) : bytes
+      const body = this.#isStreaming ? Buffer.from(this.#eventOf(head, bytes)) : bytes
       if (!this.#isStreaming) client.head(head.status, head.reason, headers)
       if (wire === undefined) client.end(body)
       else this.#writeAs(Buffer.from(body), wire, () => client.end())
     }
+    const isPlain = contentEncoding(head.headers) === 'identity'
     let isPassing = false
     const pass = (bytes: Uint8Array): void => {
       watcher.chunk(bytes)
@@ -294,10 +273,10 @@ class HttpExchangeGate implements ExchangeGate {
         if (isPassing) return pass(bytes)
         chunks.push(bytes)
         length += bytes.length
-        if (length <= MAX_HELD_BYTES || this.#isStreaming) return
+        const isUnneeded = isPlain && chunks.length === 1 && this.#passesBeginning(bytes)
+        if (this.#isStreaming || (length <= MAX_HELD_BYTES && !isUnneeded)) return
         isPassing = true
-        const isPlain = contentEncoding(head.headers) === 'identity'
-        this.#passes('s2c', isPlain ? Buffer.concat(chunks) : undefined, TOO_LONG)
+        if (!isUnneeded) this.#passes('s2c', isPlain ? Buffer.concat(chunks) : undefined, TOO_LONG)
         client.head(head.status, head.reason, head.headers)
         for (const chunk of chunks.splice(0)) pass(chunk)
       },
@@ -306,7 +285,7 @@ class HttpExchangeGate implements ExchangeGate {
           watcher.end()
           return client.end()
         }
-        const bytes = Buffer.concat(chunks)
+        const bytes = chunks.length === 1 ? toBuffer(chunks[0]!) : Buffer.concat(chunks)
         const ends: RouteEnds = {
           deliver: (text, wire) =>
             forward(Buffer.from(text), decodedHeaders(head.headers, Buffer.byteLength(text)), wire),
@@ -321,6 +300,17 @@ class HttpExchangeGate implements ExchangeGate {
         else forward(bytes, head.headers)
       },
     }
+  }
+
+  /** Whether a long body can be forwarded as it arrives. A short one is complete with its first part. */
+  #passesBeginning(bytes: Uint8Array): boolean {
+    return bytes.length >= SHORT_BODY_BYTES && this.#options.link.passesBeginning(toBuffer(bytes), 0, 's2c')
+  }
+
+  /** The event in a stream that has begun before the server has responded. */
+  #eventOf({ status }: HttpResponseHead, bytes: Uint8Array): string {
+    const isMessage = status < 300 && bytes.length > 0
+    return eventText(isMessage ? oneLine(bytes) : statusError(this.#message, status))
   }
 
   /** A compressed stream of events. It is forwarded without the compression, because single events of it may be held or changed. */
@@ -398,6 +388,45 @@ class HttpExchangeGate implements ExchangeGate {
   }
 }
 
+/**
+ * Posts messages of the user with the headers of the client. What the server sends back is for the user. The route does not keep
+ * the exchange in memory.
+ */
+function repeatRoute(
+  { link, line, record, event }: ExchangeGateOptions,
+  request: Buffer,
+  post: RequestPorts['post'],
+): NonNullable<InterceptedLink['repeatRoute']> {
+  const route = {
+    deliver() {},
+    drop() {},
+    event,
+    record: (dir: Direction, text: string, marks: HeldMarks) => record(dir, text, marks),
+  }
+  return {
+    record: (dir, text, marks) => record(dir, text, marks),
+    deliver: (text) => {
+      const before = classifyMessage(parseJson(request.toString('utf8')))
+      post(Buffer.from(text), changedHeaders(line.headers, before, text), ({ headers }, body) => {
+        for (const bytes of messagesInBody(headers, body)) link.takes({ dir: 's2c', bytes, route })
+      })
+    },
+  }
+}
+
+function changedHeaders(
+  headers: RawHeaders,
+  before: Message | undefined,
+  text: string,
+): ReturnType<typeof remirroredHeaders> {
+  const after = classifyMessage(parseJson(text))
+  if (before?.kind !== 'request' || after.kind !== 'request') return {}
+  const given = headers.flatMap((name, at) =>
+    at % 2 === 0 ? [[name.toLowerCase(), headers[at + 1]!] as const] : [],
+  )
+  return remirroredHeaders(Object.fromEntries(given), before, after)
+}
+
 /** How a message of an exchange ends. */
 type RouteEnds = Pick<MessageRoute, 'deliver' | 'drop' | 'answer' | 'respond' | 'disconnect'>
 
@@ -407,6 +436,12 @@ export function isJsonType(headers: RawHeaders): boolean {
 }
 
 const TOO_LONG = 'it is longer than 16 MiB'
+
+const SHORT_BODY_BYTES = 16 * 1024
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
 
 function encodingProblem(encoding: string): string {
   return `its content-encoding ${encoding} is not supported`

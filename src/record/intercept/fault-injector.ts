@@ -16,6 +16,7 @@ import {
   receiverOf,
   senderOf,
   type InterceptedLink,
+  type LineWalk,
   type MessageInterceptor,
   type MessageRoute,
   type PassingMessage,
@@ -82,12 +83,16 @@ class FaultyLink implements InterceptedLink {
   }
 
   /** Requests have to be counted. What the server sends is looked at only while a fault waits for it. */
-  passes(_chunk: Buffer, _start: number, _end: number, dir: Direction): boolean {
+  passes(_message: Buffer, dir: Direction): boolean {
     return dir === 's2c' && this.#calls.size === 0 && !this.#injector.faults.selectsServerRequests
   }
 
-  passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean {
-    return this.passes(chunk, start, chunk.length, dir)
+  passesBeginning(chunk: Buffer, _start: number, dir: Direction): boolean {
+    return this.passes(chunk, dir)
+  }
+
+  walk(lines: Buffer, dir: Direction): LineWalk {
+    return (at) => (this.passes(lines, dir) ? lines.length : at)
   }
 
   passUnseen({ dir, why, event }: UnseenMessage): void {

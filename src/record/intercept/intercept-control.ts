@@ -21,7 +21,7 @@ export function interceptSubject(interceptor: Interceptor, tape: () => string | 
     hello: () => ({
       subject: 'record',
       tape: tape() ?? null,
-      filter: interceptor.filter,
+      filter: interceptor.filter.text,
       holdLimitMs: interceptor.holdLimitMs,
     }),
     attach: ({ send, isWatching }) => {

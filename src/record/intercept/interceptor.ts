@@ -22,8 +22,8 @@ import {
   type HoldDecider,
   type MessageRoute,
   type ObservedMessage,
-  type OpenCall,
 } from './link-interceptor.ts'
+import type { OpenCall } from './unread-messages.ts'
 import type { RecordedTape } from '../tape-log.ts'
 
 export interface InterceptOptions {
@@ -132,8 +132,8 @@ export class Interceptor {
     }
   }
 
-  get filter(): string {
-    return this.#filter.text
+  get filter(): FilterExpression {
+    return this.#filter
   }
 
   get holdLimitMs(): number {
@@ -229,9 +229,13 @@ export class Interceptor {
     return this.#options.isRecorded !== undefined
   }
 
-  /** A part of a name without which no message can match. Returns `undefined` if something is held, or if every message has to be looked at. */
-  get neededName(): string | undefined {
-    return this.#held.size === 0 ? this.#filter.neededName : undefined
+  get isHolding(): boolean {
+    return this.#held.size > 0
+  }
+
+  /** The number that the next request of the client will have, if it is recorded. */
+  get nextNumber(): number {
+    return this.#exchanges + 1
   }
 
   /** Sends a request of the client once more, under a new id. Its response is for the users only. Returns the id. */

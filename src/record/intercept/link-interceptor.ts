@@ -1,7 +1,6 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson, member } from '../../json/parse.ts'
-import { endOfDigits, hasTextAt, isDigit } from '../../json/scan.ts'
-import type { FilterSubject, MessageKind } from '../../filter/filter.ts'
+import type { FilterExpression, FilterSubject, MessageKind } from '../../filter/filter.ts'
 import { monotonicNow } from '../../link/process/monotonic-clock.ts'
 import { guessResponseId, parseIdBytes } from '../../protocol/find-id.ts'
 import {
@@ -9,8 +8,6 @@ import {
   classifyMessage,
   idKey,
   isId,
-  META_KEYS,
-  metaValue,
   requestTarget,
   type Direction,
   type Id,
@@ -23,6 +20,15 @@ import type { LinkSide } from '../../tape/frame.ts'
 import type { InjectedHttpResponse } from '../../faults/fault.ts'
 import type { WirePort } from '../../faults/wire.ts'
 import type { RecordedTape } from '../tape-log.ts'
+import { isLongRequest, sketchMessage } from './message-glance.ts'
+import {
+  FollowedCall,
+  OpenCalls,
+  openCall,
+  passesBeginning,
+  UnreadMessages,
+  type OpenCall,
+} from './unread-messages.ts'
 
 /** How the frame of a message that was held is marked. */
 export interface HeldMarks {
@@ -42,13 +48,15 @@ export interface InterceptedLink {
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   /** Whether heads of responses wait until the first message of the body is decided. */
   readonly defersHeads: boolean
-  /** Returns true if no line of a range can be taken over, without reading the lines. */
-  passes(chunk: Buffer, start: number, end: number, dir: Direction): boolean
+  /** Goes through whole lines as far as they cannot be taken over, without parsing them. */
+  walk(lines: Buffer, dir: Direction): LineWalk
+  /** Returns true if one message cannot be taken over, without parsing it. */
+  passes(message: Buffer, dir: Direction): boolean
   /** Returns true if the line that begins at an index, and is not complete, cannot be taken over. */
   passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean
   /** Says that a message cannot be taken over. */
   passUnseen(unseen: UnseenMessage): void
-  /** Counts the requests among lines that were not looked at. */
+  /** Counts the requests among lines that were forwarded as they arrived. */
   countRequests(lines: Buffer): void
   /** Counts a long line of which only the beginning and the end are known, if it is a request. */
   countLongLine(beginning: Buffer, end: Buffer): void
@@ -61,6 +69,9 @@ export interface InterceptedLink {
   /** The transport of one message is gone. */
   abandon(route: MessageRoute, why: string): void
 }
+
+/** Returns the index of the first line, from an index on, that may be taken over; the length of all lines if there is none. */
+export type LineWalk = (at: number) => number
 
 /** Decides about the messages of a recording. */
 export interface MessageInterceptor {
@@ -118,8 +129,12 @@ interface MessageHolder {
   nextExchange(link: LinkInterceptor, bytes: Uint8Array | undefined): number | undefined
   /** Whether the number of a request depends on its content, so that every request has to be read whole. */
   readonly readsRequests: boolean
-  readonly neededName: string | undefined
+  readonly filter: FilterExpression
+  /** Whether something is held, so that every message has to be parsed. */
+  readonly isHolding: boolean
   readonly isArmed: boolean
+  /** The number that the next request of the client will have. */
+  readonly nextNumber: number
   /** Tells the users that a message was forwarded which the filter may have matched. */
   reportPassed(link: LinkInterceptor, dir: Direction, why: string): void
 }
@@ -138,22 +153,6 @@ export interface PassingMessage {
   readonly dir: Direction
   readonly bytes: Uint8Array
   readonly route: MessageRoute
-}
-
-/** A request that has no response yet. */
-export interface OpenCall {
-  readonly request: Request
-  readonly arrivedAt: number
-  /** The number of the request among those of the client. */
-  readonly exchange: number | undefined
-  readonly progressToken: unknown
-  /** The last progress that the server reported. */
-  progress: number
-  /** How long the request was held, and how much longer than the limit the user allows. */
-  heldMs?: number
-  extendedMs?: number
-  /** Set for a request that was sent by the user and not by the client. */
-  readonly onResponse?: (text: string) => void
 }
 
 /** The message of the link that is being looked at, parsed as far as necessary. */
@@ -176,7 +175,7 @@ export class LinkInterceptor implements InterceptedLink {
   /** Sends a request to the server that is not the client's. */
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   readonly #interceptor: MessageHolder
-  readonly #calls: Record<Direction, Map<string, OpenCall>> = { c2s: new Map(), s2c: new Map() }
+  readonly #calls = new OpenCalls()
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
   readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
 
@@ -189,36 +188,47 @@ export class LinkInterceptor implements InterceptedLink {
     this.#interceptor = interceptor
   }
 
-  /**
-   * Returns true if no line of a range can be held, without reading the lines: the filter needs a name that does not occur, and no
-   * response belongs to a call that it may match.
-   */
-  passes(chunk: Buffer, start: number, end: number): boolean {
-    const { neededName } = this.#interceptor
-    if (neededName === undefined || this.#isWaiting) return false
-    if (start === end) return true
-    const lines = start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end)
-    const isOneLine = lines.indexOf(LINE_FEED) === lines.length - 1
-    if (isOneLine && passesByBeginning(lines, 0, neededName)) return true
-    return !lines.includes(neededName) && !lines.includes(UNICODE_ESCAPE)
+  walk(lines: Buffer, dir: Direction): LineWalk {
+    const unread = this.#unread(lines, dir)
+    return (at) => {
+      if (unread === undefined || this.#isBusy) return at
+      if (!unread.isIrrelevant) return endOfPassing(lines, at, unread)
+      if (dir === 'c2s') this.countRequests(at === 0 ? lines : lines.subarray(at))
+      return lines.length
+    }
   }
 
-  /** Returns true if the line that begins at an index, and is not complete, cannot be held. */
-  passesBeginning(chunk: Buffer, start: number): boolean {
-    const { neededName, readsRequests } = this.#interceptor
-    if (neededName === undefined || readsRequests || this.#isWaiting) return false
-    return passesByBeginning(chunk, start, neededName)
+  passes(message: Buffer, dir: Direction): boolean {
+    return this.#unread(message, dir)?.passes(message, 0, message.length) === true
+  }
+
+  passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean {
+    if (this.#isBusy || this.#interceptor.readsRequests) return false
+    return passesBeginning(chunk, start, this.#unreadOptions(dir))
+  }
+
+  #unread(messages: Buffer, dir: Direction): UnreadMessages | undefined {
+    return this.#isBusy ? undefined : new UnreadMessages(messages, this.#unreadOptions(dir))
+  }
+
+  #unreadOptions(dir: Direction): ConstructorParameters<typeof UnreadMessages>[1] {
+    const { filter, isArmed } = this.#interceptor
+    return {
+      server: this.server,
+      conn: this.conn(),
+      dir,
+      open: this.#calls,
+      filter,
+      isArmed,
+      nextNumber: () => this.#interceptor.nextNumber,
+      count: (bytes) => this.#interceptor.nextExchange(this, bytes),
+    }
   }
 
   /** Says that a message cannot be held, unless the filter certainly does not match it. */
   passUnseen({ dir, bytes, why, event }: UnseenMessage): void {
-    const { neededName, isArmed } = this.#interceptor
-    const isOther =
-      bytes !== undefined &&
-      neededName !== undefined &&
-      !this.#isWaiting &&
-      !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(neededName)
-    if (!isArmed || isOther) return
+    if (!this.#interceptor.isArmed || (bytes !== undefined && this.passesBeginning(toBuffer(bytes), 0, dir)))
+      return
     event('intercept', { action: 'pass', dir, by: 'recorder', why })
     this.#interceptor.reportPassed(this, dir, why)
   }
@@ -238,10 +248,10 @@ export class LinkInterceptor implements InterceptedLink {
     if (isLongRequest(beginning, end)) this.#interceptor.nextExchange(this, undefined)
   }
 
-  get #isWaiting(): boolean {
-    const { c2s, s2c } = this.#calls
-    const isBlocked = this.#blocking.c2s !== undefined || this.#blocking.s2c !== undefined
-    return c2s.size > 0 || s2c.size > 0 || isBlocked
+  /** Whether every message has to be parsed, because one that is held may concern it. */
+  get #isBusy(): boolean {
+    const { c2s, s2c } = this.#blocking
+    return this.#interceptor.isHolding || c2s !== undefined || s2c !== undefined
   }
 
   /** Returns true if the message was taken over. Otherwise the transport forwards it now. */
@@ -297,14 +307,9 @@ export class LinkInterceptor implements InterceptedLink {
         hint: 'the connection has ended, or its transport does not allow it',
       })
     const { id } = request
-    this.#calls.c2s.set(idKey(id), {
-      request,
-      arrivedAt: monotonicNow(),
-      exchange: undefined,
-      progressToken: id,
-      progress: 0,
-      onResponse,
-    })
+    const at = { arrivedAt: monotonicNow(), exchange: undefined }
+    const call = { ...openCall(request, at), progressToken: id, onResponse }
+    this.#calls.add('c2s', new FollowedCall(Buffer.from(text), { ...at, call }), request)
     this.repeatRoute.record('c2s', text, { side: 'server' })
     this.repeatRoute.deliver(text)
   }
@@ -338,29 +343,31 @@ export class LinkInterceptor implements InterceptedLink {
     if (dir === 's2c' && message.kind === 'notification')
       return this.#trackProgress(message.params, message.method)
     for (const item of message.kind === 'batch' ? message.items : [message])
-      if (item.kind === 'request') this.#calls[dir].set(idKey(item.id), this.#openCall(dir, item, observed))
+      if (item.kind === 'request') this.#open(dir, item, observed)
   }
 
-  #openCall(dir: Direction, request: Request, { bytes, arrivedAt }: Observation): OpenCall {
+  #open(dir: Direction, request: Request, { bytes, arrivedAt }: Observation): void {
     const exchange = dir === 'c2s' ? this.#interceptor.nextExchange(this, bytes) : undefined
-    const progressToken = metaValue(request.params, META_KEYS.progressToken)
-    return { request, arrivedAt, exchange, progressToken, progress: 0 }
+    const at = { arrivedAt, exchange }
+    this.#calls[dir].delete(request.id) // of an earlier request with the same id
+    this.#calls.add(dir, new FollowedCall(bytes, { ...at, call: openCall(request, at) }), request)
   }
 
   #trackProgress(params: unknown, method: string): void {
     if (method !== 'notifications/progress') return
     const [token, progress] = [member(params, 'progressToken'), member(params, 'progress')]
-    for (const call of this.#calls.c2s.values())
-      if (call.progressToken === token && typeof progress === 'number') call.progress = progress
+    if (typeof progress !== 'number') return
+    for (const { call } of this.#calls.c2s.values())
+      if (call !== undefined && call.progressToken === token) call.progress = progress
   }
 
   /** The request that a response belongs to. It is open no longer. */
   #callOf(dir: Direction, message: Message): OpenCall | undefined {
-    if (message.kind === 'request') return this.#calls[dir].get(idKey(message.id))
+    if (message.kind === 'request') return this.#calls[dir].get(message.id)?.call
     if (message.kind !== 'response' || message.id === null) return undefined
     const open = this.#calls[dir === 's2c' ? 'c2s' : 's2c']
-    const call = open.get(idKey(message.id))
-    open.delete(idKey(message.id))
+    const call = open.get(message.id)?.call
+    open.delete(message.id)
     return call
   }
 
@@ -372,7 +379,7 @@ export class LinkInterceptor implements InterceptedLink {
     const held = this.#interceptor
       .heldOf(this)
       .find((each) => each.callKey === key && each.requestDir === observed.dir)
-    this.#calls[observed.dir].delete(key)
+    this.#calls[observed.dir].delete(id)
     if (held === undefined) return false
     held.drop({ by: senderOf(observed.dir), why: 'cancelled' })
     if (held.dir !== observed.dir) return false // the receiver knows the request, and hears that it is given up
@@ -395,7 +402,7 @@ export class LinkInterceptor implements InterceptedLink {
   #repeatedCall({ method, params }: Notification): OpenCall | undefined {
     if (method !== 'notifications/progress') return undefined
     const token = member(params, 'progressToken')
-    return typeof token === 'string' ? this.#calls.c2s.get(idKey(token)) : undefined
+    return typeof token === 'string' ? this.#calls.c2s.get(token)?.call : undefined
   }
 }
 
@@ -505,70 +512,28 @@ function kindOf({ kind }: Message): readonly MessageKind[] {
 }
 
 const LINE_FEED = 10
-const UNICODE_ESCAPE = String.raw`\u`
-const BEFORE_ID = '{"jsonrpc":"2.0","id":'
 
-/**
- * Returns true if the beginning of a line shows that it cannot match. A response of a call that cannot match does not either, and
- * a message with a result is no call. Of two members with the same name, the first one counts here.
- */
-function passesByBeginning(bytes: Buffer, start: number, neededName: string): boolean {
-  const first = endOfId(bytes, start) ?? start + 1
-  if (hasTextAt(bytes, first, RESULT_KEY)) return true
-  if (bytes[start] !== OPEN_BRACE || !hasTextAt(bytes, first, METHOD_KEY)) return false
-  const method = plainText(bytes, first + METHOD_KEY.length)
-  if (method === undefined || method.includes(neededName)) return false
-  const params = first + METHOD_KEY.length + method.length + 1
-  if (!hasTextAt(bytes, params, NAME_KEY)) return false
-  return plainText(bytes, params + NAME_KEY.length)?.includes(neededName) === false
+/** Index after the last line, from an index on, of those that pass. */
+function endOfPassing(lines: Buffer, from: number, unread: UnreadMessages): number {
+  let start = from
+  for (let end = lines.indexOf(LINE_FEED, start); end >= 0; end = lines.indexOf(LINE_FEED, start)) {
+    const lineEnd = lines[end - 1] === CARRIAGE_RETURN ? end - 1 : end
+    if (lineEnd > start && !unread.passes(lines, start, lineEnd)) return start
+    start = end + 1
+  }
+  return lines.length
 }
 
-const OPEN_BRACE = 123
-const RESULT_KEY = '"result":'
-const METHOD_KEY = '"method":"'
-const NAME_KEY = ',"params":{"name":"'
-const MAX_NAME_BYTES = 256
+const CARRIAGE_RETURN = 13
 
-/** Index after the id of a message that begins with it, and after the comma. */
-function endOfId(bytes: Uint8Array, start: number): number | undefined {
-  if (!hasTextAt(bytes, start, BEFORE_ID)) return undefined
-  const first = start + BEFORE_ID.length
-  const end = endOfDigits(bytes, first, bytes.length)
-  return end > first && bytes[end] === COMMA ? end + 1 : undefined
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-const COMMA = 44
-
-/** The text of a string that has no escapes. Returns `undefined` if it is long, or not complete. */
-function plainText(bytes: Buffer, start: number): string | undefined {
-  const text = bytes.toString('latin1', start, start + MAX_NAME_BYTES)
-  const end = text.search(/["\\]/)
-  return end >= 0 && text[end] === '"' ? text.slice(0, end) : undefined
-}
-
-/** Whether a line is a request, of which only the first and the last bytes are known. */
-function isLongRequest(beginning: Buffer, end: Buffer): boolean {
-  const first = endOfId(beginning, 0)
-  if (first !== undefined) return hasTextAt(beginning, first, '"method":')
-  return ID_AT_END.test(end.toString('latin1')) && !hasTextAt(beginning, 0, `{${RESULT_KEY}`)
-}
-
-const ID_AT_END = /,\s*"id"\s*:\s*(?:-?\d+|"(?:[^"\\]|\\.)*")\s*\}\s*$/
-
-/** Peers write the id first or last. All other lines are parsed. */
+/** Lines that show nothing by their first and last bytes are parsed. */
 function isRequestLine(line: Buffer): boolean {
   if (line.length === 0) return false
-  const first = endOfId(line, 0)
-  if (first !== undefined && hasTextAt(line, first, '"method":')) return true
-  if (hasTextAt(line, 0, '{"method":') && hasIdAtEnd(line)) return true
-  if (!line.includes('"id"')) return false
+  const { kind } = sketchMessage(line, 0, line.length)
+  if (kind !== 'unknown' || !line.includes('"id"')) return kind === 'request'
   return classifyMessage(parseJson(line.toString('utf8'))).kind === 'request'
 }
-
-function hasIdAtEnd(line: Buffer): boolean {
-  let start = line.length - 1
-  while (isDigit(line[start - 1])) start--
-  return start < line.length - 1 && hasTextAt(line, start - BEFORE_LAST_ID.length, BEFORE_LAST_ID)
-}
-
-const BEFORE_LAST_ID = ',"id":'

@@ -56,28 +56,41 @@ export class InterceptedLines implements DirectionRecorder {
 
   readonly pass = (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void): void => {
     const bytes = toBuffer(chunk)
-    if (this.#partialBytes === 0 && this.#passesWhole(bytes))
-      return this.#options.recorder.pass(chunk, handOn)
     const end = bytes.lastIndexOf(LINE_FEED) + 1
-    if (end > 0) this.#passLines(this.#withPartial(bytes.subarray(0, end)), handOn)
-    if (end < bytes.length) this.#keep(bytes.subarray(end), handOn)
+    const rest = end === 0 ? bytes : bytes.subarray(end)
+    const isFirstPart = this.#partialBytes === 0
+    if (end > 0) {
+      const lines = this.#withPartial(end === bytes.length ? bytes : bytes.subarray(0, end))
+      const passing = this.#passingLines(lines)
+      if (!passing.isWhole) this.#passLines(lines, passing, handOn)
+      else if (!isFirstPart || !this.#passesRest(rest))
+        this.#options.recorder.pass(lines, () => handOn(lines))
+      else return this.#options.recorder.pass(chunk, handOn)
+      if (rest.length > 0) this.#keep(rest, handOn)
+    } else if (isFirstPart && this.#passesRest(rest)) this.#options.recorder.pass(chunk, handOn)
+    else this.#keep(rest, handOn)
   }
 
-  /** Returns true if nothing of a chunk can be held. Then it is forwarded like without an interceptor. */
-  #passesWhole(chunk: Buffer): boolean {
+  /** Finds the lines that can be forwarded without parsing them. */
+  #passingLines(lines: Buffer): PassingLines {
     const { link, dir } = this.#options
-    const start = this.#forwarded === undefined ? 0 : chunk.indexOf(LINE_FEED) + 1
-    const isContinued = this.#forwarded !== undefined && start === 0
-    const end = isContinued ? 0 : chunk.lastIndexOf(LINE_FEED) + 1
-    if (!isContinued) {
-      if (end < chunk.length && !link.passesBeginning(chunk, end, dir)) return false
-      if (!link.passes(chunk, start, end, dir)) return false
+    let start = 0
+    if (this.#forwarded !== undefined) {
+      start = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
+      this.#continueForwarded(lines.subarray(0, start))
     }
-    if (this.#forwarded !== undefined)
-      this.#continueForwarded(chunk.subarray(0, isContinued ? undefined : start))
-    if (isContinued) return true
-    if (dir === 'c2s' && end > start) link.countRequests(chunk.subarray(start, end))
-    if (end < chunk.length) this.#startForwarded(chunk.subarray(end))
+    const walk = link.walk(start === 0 ? lines : lines.subarray(start), dir)
+    const next = (at: number): number => start + walk(at - start)
+    const first = start === lines.length ? start : next(start)
+    return { first, next, isWhole: first === lines.length }
+  }
+
+  /** Returns true if a part without a line feed can be forwarded as it arrives. */
+  #passesRest(rest: Buffer): boolean {
+    if (rest.length === 0) return true
+    if (this.#forwarded !== undefined) this.#continueForwarded(rest)
+    else if (this.#options.link.passesBeginning(rest, 0, this.#options.dir)) this.#startForwarded(rest)
+    else return false
     return true
   }
 
@@ -135,17 +148,9 @@ export class InterceptedLines implements DirectionRecorder {
     return whole
   }
 
-  #passLines(lines: Buffer, handOn: (bytes?: Uint8Array) => void): void {
+  #passLines(lines: Buffer, { first, next }: PassingLines, handOn: (bytes?: Uint8Array) => void): void {
     const { dir, link, recorder } = this.#options
     let earlier = 0
-    let at = 0
-    if (this.#forwarded !== undefined) {
-      at = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
-      this.#continueForwarded(lines.subarray(0, at))
-    } else if (link.passes(lines, 0, lines.length, dir)) {
-      if (dir === 'c2s') link.countRequests(lines)
-      return recorder.pass(lines, () => handOn(lines))
-    }
     const forwardUntil = (end: number): void => {
       if (end > earlier) {
         const region = lines.subarray(earlier, end)
@@ -153,19 +158,29 @@ export class InterceptedLines implements DirectionRecorder {
       }
       earlier = end
     }
-    for (let end = lines.indexOf(LINE_FEED, at); end >= 0; end = lines.indexOf(LINE_FEED, at)) {
-      const start = at
+    for (let start = first; start < lines.length;) {
+      const end = lines.indexOf(LINE_FEED, start)
+      const lineStart = start
       const bytes = lines.subarray(start, lines[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
-      this.#forwardEarlier = () => forwardUntil(start)
+      this.#forwardEarlier = () => forwardUntil(lineStart)
       if (isHoldable(bytes) && link.takes({ dir, bytes, route: this.#route })) {
         forwardUntil(start)
         earlier = end + 1
       }
-      at = end + 1
+      start = end + 1 === lines.length ? lines.length : next(end + 1)
     }
     this.#forwardEarlier = () => {}
     forwardUntil(lines.length)
   }
+}
+
+/** Whole lines, some of which can be forwarded without parsing them. */
+interface PassingLines {
+  /** The index of the first one that has to be parsed, or the end. */
+  readonly first: number
+  readonly isWhole: boolean
+  /** The next one from an index on. */
+  next(at: number): number
 }
 
 /** A line that is forwarded as it arrives. When it is complete, it is counted. */
