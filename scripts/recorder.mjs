@@ -8,8 +8,9 @@ import { root } from './run.mjs'
 export const main = process.env.REELAY_MAIN ?? join(root, 'dist', 'cli', 'main.js')
 
 /** Starts `reelay record --url`; `url` is where the client goes, `stop` ends the tape. */
-export async function startRecorder({ url, tape }) {
+export async function startRecorder({ url, tape, env = process.env }) {
   const child = start([process.execPath, main, 'record', '--numbered', '--url', url, '-o', tape, '-q'], {
+    env,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const [, address] = await firstMatch(child, child.stderr, /give this URL to the client: (\S+)/)

@@ -48,7 +48,7 @@ export async function openBench() {
     if (transport !== 'http')
       await playOverStdio({ command: [...recording(tape), ...SERVER], env: envOf(settings), ...session })
     else {
-      const recorder = await startRecorder({ url: http.urlOf(settings), tape })
+      const recorder = await startRecorder({ url: http.urlOf(settings), tape, env: envOf(settings) })
       await playOverHttp({ url: recorder.url, ...session })
       await recorder.stop()
     }

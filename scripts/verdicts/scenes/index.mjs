@@ -1,5 +1,6 @@
 // The catalogue: every scene is a short session with one kind of answer, and the changes that are seeded into it.
 import { conversationScenes } from './conversations.mjs'
+import { documentScenes } from './documents.mjs'
 import { errorScenes } from './errors.mjs'
 import { formScenes } from './forms.mjs'
 import { idScenes } from './ids.mjs'
@@ -18,6 +19,7 @@ export const SCENES = [
   ...conversationScenes,
   ...unusualScenes,
   ...formScenes,
+  ...documentScenes,
 ]
 
 export function sceneOf(name) {

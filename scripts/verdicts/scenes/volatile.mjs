@@ -1,5 +1,12 @@
 // Values that differ from run to run although the server has not changed: none of them may be reported.
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import {
+  DOCUMENT_FIELDS,
+  DOCUMENT_MESSAGES,
+  DOCUMENT_TEXTS,
+  shuffled,
+  TWO_VALUED_MESSAGES,
+} from './volatile-documents.mjs'
 
 const RELEASED = Date.UTC(2025, 0, 15, 9, 30)
 const MINUTE = 60_000
@@ -146,6 +153,7 @@ const FIELDS = {
     (now) => Buffer.from(JSON.stringify({ at: now.toISOString(), n: randomInt(100) })).toString('base64'),
   ],
   'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
+  ...DOCUMENT_FIELDS,
 }
 
 /** Kinds within a text. */
@@ -205,6 +213,7 @@ const TEXTS = {
     `Saved: {"id":"${randomUUID()}","at":"${now.toISOString()}","n":3} (${randomInt(1, 90)} ms)`,
   'bar-chart': () => Array.from({ length: 8 }, () => '▁▂▃▄▅▆▇█'[randomInt(8)]).join(''),
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
+  ...DOCUMENT_TEXTS,
 }
 
 /** Kinds that are no value: how many messages come, and whether a member is there. */
@@ -255,6 +264,8 @@ const MESSAGES = {
     return say('touched')
   },
   'optional-member': async () => field({ ...(Math.random() < 0.5 && { hint: 'try again' }), steady: 7 }),
+  ...DOCUMENT_MESSAGES,
+  ...TWO_VALUED_MESSAGES,
 }
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
@@ -308,11 +319,4 @@ function base32(length) {
 
 function format(date, options) {
   return new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', ...options }).format(date)
-}
-
-function shuffled(list) {
-  return list
-    .map((item) => ({ item, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }
