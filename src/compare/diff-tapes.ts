@@ -282,7 +282,9 @@ class TapeComparison {
   #clock(): SessionTimes {
     const recorded = timeSpan(this.#before, this.#turns)
     const live = timeSpan(this.#after, this.#otherTurns)
-    return { recorded, live: () => live }
+    const [then, now] = [this.#before.header.utcOffsets, this.#after.header.utcOffsets]
+    const offsets = { recorded: then ?? [0], live: now ?? [0] }
+    return { recorded, live: () => live, ...((then ?? now) && { offsets }) }
   }
 
   #profile(): ComparisonContext['isProfiled'] {

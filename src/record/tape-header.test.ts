@@ -1,5 +1,20 @@
-import { expect, test } from 'vitest'
-import { serverName } from './tape-header.ts'
+import { afterEach, expect, test } from 'vitest'
+import { serverName, tapeHeader } from './tape-header.ts'
+
+const { TZ } = process.env
+afterEach(() => {
+  if (TZ === undefined) delete process.env['TZ']
+  else process.env['TZ'] = TZ
+})
+
+test.each([
+  ['UTC', undefined],
+  ['Europe/Berlin', [60, 120]],
+  ['Asia/Kolkata', [330, 330]],
+])('a tape of %s has the offsets %j', (zone, utcOffsets) => {
+  process.env['TZ'] = zone
+  expect(tapeHeader(new Date(), {}, { tags: {} }).utcOffsets).toEqual(utcOffsets)
+})
 
 test.each([
   ['npx -y @acme/linear-mcp', 'linear-mcp'],

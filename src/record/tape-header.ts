@@ -17,10 +17,18 @@ export function tapeHeader(started: Date, servers: TapeHeader['servers'], labels
     reelay: TAPE_VERSION,
     id: tapeId(started),
     started: started.toISOString(),
+    ...utcOffsetsOf(started),
     by: `reelay ${VERSION}`,
     servers,
     ...labels,
   }
+}
+
+/** Local time in January and July: the times of a server that names no zone may be of any day of the year. */
+function utcOffsetsOf(started: Date): Pick<TapeHeader, 'utcOffsets'> {
+  const year = started.getFullYear()
+  const utcOffsets = [new Date(year, 0, 1), new Date(year, 6, 1)].map((day) => -day.getTimezoneOffset())
+  return utcOffsets.every((minutes) => minutes === 0) ? {} : { utcOffsets }
 }
 
 /** Describes a server that runs as a process. Of its environment only the names of secret variables are recorded. */

@@ -136,7 +136,15 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
   options.monitor.connected(() => peer.traffic())
   let run: PlayedRun
   try {
-    run = await playClient(tape, part, { ...options, timeout, peer, identity, requestFaults: faults, now })
+    run = await playClient(tape, part, {
+      ...options,
+      ...(secrets && { secrets }),
+      timeout,
+      peer,
+      identity,
+      requestFaults: faults,
+      now,
+    })
   } finally {
     await peer.close()
   }
@@ -191,9 +199,11 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const values = createCarriedValues(plan, bindings)
   peer.use(values)
   log.setPlan(plan)
-  const { started } = tape.header
-  const context = createSendContext(options, { part, plan, values, early, started: Date.parse(started) })
-  const judges = createJudges({ options, part, plan, peer, identity, tools, values, started, now })
+  const { header } = tape
+  const started = Date.parse(header.started)
+  const context = createSendContext(options, { part, plan, values, early, started })
+  const { secrets } = options
+  const judges = createJudges({ options, part, plan, peer, identity, tools, values, secrets, header, now })
   const unsolicited = new UnsolicitedMessages({ options, plan, peer, judges })
   const totals = new RunTotals()
   const report = (step: ReplayStep, sent?: SentMessage): void => {

@@ -11,6 +11,8 @@ export interface TapeHeader extends TapeLabels {
   readonly id: string
   /** The time that the times of the frames are relative to. */
   readonly started: string
+  /** How far local time was from UTC in January and July, in minutes; absent if it was UTC, and on older tapes. */
+  readonly utcOffsets?: readonly number[]
   /** The program that wrote the tape. */
   readonly by: string
   readonly servers: Readonly<Record<string, TapeServer>>
@@ -55,6 +57,7 @@ export function decodeHeader(line: string): TapeHeader {
     reelay: readVersion(header),
     id: readTextMember(header, 'id'),
     started: withTimeZone(readTextMember(header, 'started')),
+    ...readUtcOffsets(header),
     by: readTextMember(header, 'by'),
     ...readTextLabels(header),
     servers: readMap(header['servers'], 'servers', readServer),
@@ -70,9 +73,10 @@ export function readTapeVersion(line: string): number {
 
 /** Encodes line 1 of a tape, with its keys in a fixed order. */
 export function encodeHeader(header: TapeHeader): string {
-  const { reelay, id, started, by, session, endpoint, agent, note, servers, redaction, tags } = header
+  const { reelay, id, started, utcOffsets, by, session, endpoint, agent, note, servers, redaction, tags } =
+    header
   const labels = { session, endpoint, agent, note }
-  return JSON.stringify({ reelay, id, started, by, ...labels, servers, redaction, tags })
+  return JSON.stringify({ reelay, id, started, utcOffsets, by, ...labels, servers, redaction, tags })
 }
 
 function parseHeaderObject(line: string): JsonObject {
@@ -110,6 +114,17 @@ function withTimeZone(started: string): string {
   const zoned = /[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(started) ? `${started.replace(' ', 'T')}Z` : started
   if (Number.isNaN(Date.parse(zoned))) throw brokenHeader('"started" is not a time')
   return zoned
+}
+
+function readUtcOffsets({ utcOffsets }: JsonObject): Pick<TapeHeader, 'utcOffsets'> {
+  if (utcOffsets === undefined) return {}
+  if (!Array.isArray(utcOffsets) || utcOffsets.length > 2 || !utcOffsets.every(isOffset))
+    throw brokenHeader('"utcOffsets" is not a list of one or two numbers of minutes')
+  return { utcOffsets }
+}
+
+function isOffset(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= 1440
 }
 
 function readMap<Value>(

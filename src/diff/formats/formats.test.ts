@@ -167,12 +167,36 @@ const WRITERS: Readonly<Record<string, (rows: Rows) => string>> = {
   XML: (all) => `<r>${all.map(([a, b, c]) => `<i a="${a}"><b>${b}</b><c>${c}</c></i>`).join('')}</r>`,
   CSV: (all) => ['a,b,c', ...all.map((cells) => cells.join(','))].join('\n'),
   TSV: (all) => ['a\tb\tc', ...all.map((cells) => cells.join('\t'))].join('\n'),
+  'base64 of a text': (all) => btoa(all.map((cells) => `The list has ${cells.join(' and ')}.`).join('\n')),
   'a Markdown table': (all) =>
     ['|a|b|c|', '|-|-|-|', ...all.map((cells) => `|${cells.join('|')}|`)].join('\n'),
   'a URL': (all) =>
     `https://host/${all.map(([a]) => a).join('/')}?${all.map(([, b, c], n) => `b${n}=${b}&c${n}=${c}`).join('&')}`,
   prose: (all) => all.map(([a, b, c]) => `The ${a} of (${b}) is ${c}.`).join('\n'),
 }
+
+test.each([
+  ['AGFuIGltYWdlIG9yIGEga2V5', 'has unreadable characters'],
+  ['shortwords', 'is too short'],
+  ['9f86d081884c7d659a2feaa0c55ad015', 'is a digest'],
+  ['abcdefghijklmnopqrstuvwxyz', 'is a word'],
+])('%s is no base64 of a text, because it %s', (encoded) => {
+  expect(parseText(encoded)).toBeUndefined()
+})
+
+function encodedPage(offset: number): string {
+  return btoa(JSON.stringify({ offset, order: '???>' }))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
+
+test('a member of JSON that is encoded as base64url is compared', () => {
+  const differ = createDiffer({ order: 'kept' })
+  expect(differ.values({ cursor: encodedPage(40) }, { cursor: encodedPage(60) })).toMatchObject([
+    { path: ['cursor', 'decoded', 'offset'], expected: 40, actual: 60 },
+  ])
+})
 
 test.each(Object.entries(WRITERS))('in %s, a single changed leaf is always found and named', (_, write) => {
   fc.assert(

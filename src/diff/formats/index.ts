@@ -1,3 +1,4 @@
+import { base64 } from './base64.ts'
 import { csv, tsv } from './csv.ts'
 import type { TextFormat } from './format.ts'
 import { json } from './json.ts'
@@ -13,6 +14,7 @@ export const TEXT_FORMATS: readonly TextFormat[] = [
   jsonLines,
   xml,
   url,
+  base64,
   markdownTable,
   jsonInText,
   tsv,
@@ -56,4 +58,4 @@ export function parseText(
 }
 
 // A quick check, because most strings are short words.
-const MAY_HAVE_STRUCTURE = /^\s*[{[<]|[|\t,;\n]|:\/\/|[{[]\s{0,100}["{]/
+const MAY_HAVE_STRUCTURE = /^\s*[{[<]|[|\t,;\n]|:\/\/|[{[]\s{0,100}["{]|^[\w+/-]{16,}={0,2}$/

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { ExactNumber } from '../../json/exact-number.ts'
-import { differOnlyInTime } from './clock.ts'
+import { createDiffer } from '../diff.ts'
+import { clockTimes, differOnlyInTime } from './clock.ts'
 
+const DAY = 86_400_000
 const RECORDED = Date.parse('2026-11-15T13:59:00Z')
 const LIVE = Date.parse('2026-12-24T08:05:00Z')
 const CLOCK = {
@@ -26,6 +28,9 @@ test.each([
   ['seen 2 hours ago', 'seen 39 days ago'],
   ['seen just now', 'seen a minute ago'],
   ['<age>7604 hours</age>', '<age>8534 hours</age>'],
+  ['day 2026-319', 'day 2026-358'],
+  ['15.11.26', '24.12.26'],
+  ['at=datetime(2026, 11, 15, 13, 59)', 'at=datetime(2026, 12, 24, 8, 5)'],
   ['{{at}} 22:59 Asia/Tokyo', '{{at}} 17:05 Asia/Tokyo'],
 ])('%s and %s are both now', (then, now) => {
   expect(differOnlyInTime(then, now, CLOCK)).toBe(true)
@@ -52,11 +57,46 @@ test.each([
   expect(differOnlyInTime(then, now, CLOCK)).toBe(false)
 })
 
+test.each([
+  ['month', 11, 12, true],
+  ['month', 10, 11, true], // counted from zero
+  ['day', 15, 24, true],
+  ['hour', 13, 8, true],
+  ['day', 15, 25, false],
+  ['month', 11, 11.5, false],
+  ['size', 15, 24, false],
+])('the number of the current %s was %i and is %i: %s', (name, then, now, isTime) => {
+  expect(differOnlyInTime(then, now, CLOCK, ['now', name])).toBe(isTime)
+})
+
+test.each([
+  ['a fixed moment', '2026-03-01 09:30', '2026-03-01 03:30', true],
+  ['the current time', '2026-11-15 14:59:04', '2026-12-24 03:05:01', true],
+  ['a fixed moment in summer', '2026-07-01 10:30', '2026-07-01 03:30', true],
+  ['another moment', '2026-03-01 09:30', '2026-03-01 04:45', false],
+  ['a moment that is not local', '2026-03-01T09:30:00Z', '2026-03-01T03:30:00Z', false],
+])('a tape of Berlin is judged in Chicago: %s', (_, then, now, isTime) => {
+  // Their clocks show the same moment, seven hours apart in this test.
+  const offsets = { recorded: [60, 120], live: [-300] }
+  expect(differOnlyInTime(then, now, { ...CLOCK, offsets })).toBe(isTime)
+})
+
+test('the last days are a list that moved on', () => {
+  const days = (from: number) =>
+    [0, 1, 2, 3].map((n) => ({ day: new Date(from + (n - 3) * DAY).toISOString().slice(0, 10), open: n > 1 }))
+  const differ = createDiffer({ order: 'reported' })
+  const clock = { ...CLOCK, live: () => ({ from: RECORDED + 2 * DAY, to: RECORDED + 2 * DAY + 5000 }) }
+  const left = (live: object): number =>
+    clockTimes.separate(differ.values({ days: days(RECORDED) }, { days: live }), { clock }).kept.length
+  expect(left(days(RECORDED + 2 * DAY))).toBe(0)
+  expect(left(days(RECORDED + 4 * DAY))).toBeGreaterThan(0)
+  expect(left(days(RECORDED + 2 * DAY).toReversed())).toBeGreaterThan(0)
+})
+
 test('a local time of day is recognised as the current time', () => {
   expect(differOnlyInTime(`at ${wall(RECORDED + 4000)}`, `at ${wall(LIVE + 1000)}`, CLOCK)).toBe(true)
 })
 
-const DAY = 86_400_000
 const nanoseconds = (at: number): ExactNumber => new ExactNumber(`${at}123456`)
 const hostile = (end: string): string => `${'1 1:1 Mon '.repeat(5000)}${'1'.repeat(5000)}${end}`
 const ONE_DAY_LATER = { ...CLOCK, live: () => ({ from: RECORDED + DAY, to: RECORDED + DAY + 5000 }) }
@@ -68,7 +108,8 @@ test.each([
   [10, 11, ['price'], false],
   [10, 11, ['price_per_day'], false],
   [10, 11, ['timeout_days'], false],
-  [10, 34, ['n'], true],
+  [10, 1450, ['n'], true],
+  [10, 34, ['n'], false],
   [10, 58, ['n'], false],
   [2, 3, ['uptime'], true],
   [2, 3, ['s'], false],

@@ -1,12 +1,21 @@
 import { ExactNumber } from '../../json/exact-number.ts'
+import { isObject } from '../../json/parse.ts'
 import type { JsonPath } from '../../json/path.ts'
+import { longestCommonSubsequence } from '../align.ts'
 import type { Difference } from '../difference.ts'
 import { ageTokens, countTokens } from './clock/ages.ts'
-import { calendarTokens } from './clock/calendar.ts'
+import { calendarTokens, partTokens } from './clock/calendar.ts'
 import { epochTokens } from './clock/epochs.ts'
-import { haveSameRelation, type ClockPair, type ZoneOffset } from './clock/relation.ts'
+import { haveSameRelation, type ClockPair, type ZoneOffset, type ZonePair } from './clock/relation.ts'
 import type { TimeToken } from './clock/time-reading.ts'
-import { noiseByDifference, type NoiseKind, type SessionTimes, type TimeSpan } from './noise-kind.ts'
+import {
+  noiseByDifference,
+  type NoiseKind,
+  type NoiseSeparation,
+  type SessionTimes,
+  type TimeSpan,
+  type UtcOffsets,
+} from './noise-kind.ts'
 
 /**
  * Texts and numbers that follow the clock: the current time, a time at a fixed distance from it, and the age of something. Of other texts it
@@ -16,7 +25,7 @@ export const clockTimes: NoiseKind = {
   name: 'clock',
   separate(differences, context) {
     const { clock } = context
-    const { kept, suppressed } = timesAlone.separate(differences, context)
+    const { kept, suppressed } = withoutShiftedLists(timesAlone.separate(differences, context))
     if (clock === undefined) return { kept, suppressed }
     return {
       kept: kept.map((one) => {
@@ -35,6 +44,21 @@ const timesAlone: NoiseKind = noiseByDifference('clock', (difference, { clock })
   return (kind === 'changed' || kind === 'renamed') && differOnlyInTime(expected, actual, clock, path)
 })
 
+/** In a list of times that moved on, items were compared that do not belong together. */
+function withoutShiftedLists({ kept, suppressed }: NoiseSeparation): NoiseSeparation {
+  const lists = suppressed.flatMap(({ difference: { kind, path } }) => (kind === 'order' ? [path] : []))
+  if (lists.length === 0) return { kept, suppressed }
+  const isInside = ({ path }: Difference): boolean =>
+    lists.some((list) => list.length < path.length && list.every((segment, at) => segment === path[at]))
+  return {
+    kept: kept.filter((one) => !isInside(one)),
+    suppressed: [
+      ...suppressed,
+      ...kept.filter(isInside).map((difference) => ({ difference, noise: clockTimes.name })),
+    ],
+  }
+}
+
 /** Exchanges the times that have the same relation to the clocks of their sessions. Returns `undefined` if there are none, or if the texts have other lines. */
 function withOtherTimes({ expected, actual, path }: Difference, clock: SessionTimes): Difference['timed'] {
   if (typeof expected !== 'string' || typeof actual !== 'string') return undefined
@@ -43,7 +67,7 @@ function withOtherTimes({ expected, actual, path }: Difference, clock: SessionTi
   if (then.length !== now.length) return undefined
   const [recorded, live, key] = [clock.recorded, clock.live(), keyOf(path)]
   const lines = then.map((line, at) =>
-    exchangeTimes(line, now[at] ?? '', key, { recorded, live, zones: zonesFor(line) }),
+    exchangeTimes(line, now[at] ?? '', key, { recorded, live, zones: zonesFor(line, clock) }),
   )
   if (!lines.some(({ isExchanged }) => isExchanged)) return undefined
   return {
@@ -64,11 +88,7 @@ function exchangeTimes(
   if (then === now) return same
   const recorded = timesIn(then, key, clocks.recorded)
   const live = timesIn(now, key, clocks.live)
-  if (recorded.length === 0 || recorded.length !== live.length) return same
-  const pairs = recorded.flatMap((one, at) => {
-    const other = live[at]
-    return other !== undefined && areSame(one, other, clocks) ? [{ one, other }] : []
-  })
+  const pairs = pairTimes(recorded, live).filter(({ one, other }) => areSame(one, other, clocks))
   const expected = pairs.toReversed().reduce((text, { one, other }) => {
     return text.slice(0, one.start) + now.slice(other.start, other.end) + text.slice(one.end)
   }, then)
@@ -78,12 +98,52 @@ function exchangeTimes(
   return { expected, actual, isExchanged: pairs.length > 0 }
 }
 
+interface TimePair {
+  readonly one: TimeToken
+  readonly other: TimeToken
+}
+
+/** Pairs the times of two lines in order. A random id may contain what looks like a time, and has no counterpart. */
+function pairTimes(recorded: readonly TimeToken[], live: readonly TimeToken[]): readonly TimePair[] {
+  const places =
+    recorded.length === live.length
+      ? recorded.map((_, at) => ({ expected: at, actual: at }))
+      : longestCommonSubsequence(recorded.map(formOf), live.map(formOf))
+  return places.flatMap(({ expected, actual }) => {
+    const [one, other] = [recorded[expected], live[actual]]
+    return one === undefined || other === undefined ? [] : [{ one, other }]
+  })
+}
+
+function formOf({ readings: [first] }: TimeToken): string {
+  return `${first?.kind} ${first?.form}`
+}
+
 /** Lists of times seem to have another order if a live time is equal to the recorded time of another item by chance. */
 function haveSameTimes(expected: unknown, actual: unknown, clock: SessionTimes, path: JsonPath): boolean {
   if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false
   if (risesIn(expected) !== risesIn(actual)) return false
-  return expected.every(
-    (item: unknown, at) => item === actual[at] || differOnlyInTime(item, actual[at], clock, path),
+  return expected.every((item: unknown, at) => areEqualButTimes(item, actual[at], clock, path))
+}
+
+/** Returns true if two values of any kind differ in nothing but times. */
+function areEqualButTimes(one: unknown, other: unknown, clock: SessionTimes, path: JsonPath): boolean {
+  if (one === other) return true
+  if (Array.isArray(one))
+    return (
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item: unknown, at) => areEqualButTimes(item, other[at], clock, path))
+    )
+  if (one instanceof ExactNumber || !isObject(one)) return differOnlyInTime(one, other, clock, path)
+  if (!isObject(other)) return false
+  const names = Object.keys(one)
+  return (
+    names.length === Object.keys(other).length &&
+    names.every(
+      (name) =>
+        Object.hasOwn(other, name) && areEqualButTimes(one[name], other[name], clock, [...path, name]),
+    )
   )
 }
 
@@ -110,7 +170,9 @@ export function differOnlyInTime(
   const [recorded, live] = [clock.recorded, clock.live()]
   return recordedLines.every((line, at) => {
     const liveLine = liveLines[at] ?? ''
-    return line === liveLine || isSameLine(line, liveLine, key, { recorded, live, zones: zonesFor(line) })
+    return (
+      line === liveLine || isSameLine(line, liveLine, key, { recorded, live, zones: zonesFor(line, clock) })
+    )
   })
 }
 
@@ -155,6 +217,7 @@ function timesIn(line: string, key: string, { to }: TimeSpan): readonly TimeToke
     ...epochTokens(line),
     ...ageTokens(line, key),
     ...countTokens(line, key),
+    ...partTokens(line, key),
   ].toSorted((one, other) => one.start - other.start || other.end - one.end)
   const tokens: TimeToken[] = []
   for (const token of found) {
@@ -166,10 +229,36 @@ function timesIn(line: string, key: string, { to }: TimeSpan): readonly TimeToke
   return tokens
 }
 
-/** A time without a zone is in UTC, in local time, or in a zone that is named in the same line. */
-function zonesFor(line: string): readonly ZoneOffset[] {
+/**
+ * A time without a zone is in UTC, in the local time of its session, or in a zone that is named in the same line. Old tapes do not tell what
+ * local time was.
+ */
+function zonesFor(line: string, { offsets = {} }: SessionTimes): readonly ZonePair[] {
   const named = Array.from(line.matchAll(ZONE_NAME), ([name]) => namedZone(name))
-  return [() => 0, localOffset, ...named.filter((zone) => zone !== undefined)]
+  const same = [
+    utc,
+    ...(offsets.recorded ? [] : [localOffset]),
+    ...named.filter((zone) => zone !== undefined),
+  ]
+  // Without offsets, the tape is old, or local time was UTC.
+  const recorded = offsets.recorded ? localZones(offsets.recorded) : [utc, localOffset]
+  const live = localZones(offsets.live)
+  return [
+    ...same.map((zone) => ({ recorded: zone, live: zone })),
+    ...recorded.flatMap((then) => live.map((now) => ({ recorded: then, live: now }))),
+  ]
+}
+
+const utc: ZoneOffset = () => 0
+
+function localZones(offsets: UtcOffsets | undefined): readonly ZoneOffset[] {
+  return (
+    offsets?.map(
+      (minutes): ZoneOffset =>
+        () =>
+          minutes * 60_000,
+    ) ?? [localOffset]
+  )
 }
 
 const ZONE_NAME =

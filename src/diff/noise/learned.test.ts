@@ -320,3 +320,37 @@ function logOf(...tags: readonly string[]): string {
 function tableOf(pid: string): string {
   return `  PID COMMAND\n${pid.padStart(5)} node`
 }
+
+function table(...times: readonly number[]): string {
+  const rows = ['api', 'cache', 'web'].map((name, at) => [name, `${times[at]} ms`] as const)
+  const width = Math.max(...rows.map(([, time]) => time.length))
+  const line = rows.map(([name, time]) => `│ ${name.padEnd(6)}│ ${time.padStart(width)} │`)
+  return [`┌${'─'.repeat(8)}┬${'─'.repeat(width + 2)}┐`, ...line].join('\n')
+}
+
+test('the padding of a table depends on the values in it, and a word of it that changes is a change', () => {
+  const noise = new LearnedNoise()
+  noise.learn(
+    JSON.stringify([table(3, 20, 1500)]),
+    JSON.stringify([table(12, 4, 88)]),
+    JSON.stringify([table(7, 650, 9)]),
+  )
+  const isNoise = (actual: string): boolean =>
+    noise.explains({ kind: 'changed', path: [0], expected: table(5, 31, 240), actual })
+  expect(isNoise(table(40, 5, 60))).toBe(true)
+  expect(isNoise(table(40, 5, 60).replace('cache', 'queue'))).toBe(false)
+  expect(isNoise(table(40, 5, 60).replace(' ms', ' s'))).toBe(false)
+})
+
+test('null among random items comes and goes, and another value does not', () => {
+  const noise = new LearnedNoise()
+  const lists = [
+    ['a1', null, null],
+    [null, 'b2', 'c3'],
+    ['d4', 'e5', null, null],
+  ].map((list) => JSON.stringify({ list }))
+  noise.learn(lists[0] ?? '', ...lists.slice(1))
+  const isNoise = (actual: unknown): boolean => noise.explains({ kind: 'added', path: ['list', 4], actual })
+  expect(isNoise(null)).toBe(true)
+  expect(isNoise(false)).toBe(false)
+})

@@ -313,6 +313,7 @@ class CompiledPlace implements LearnedPlace {
     const rate = this.#rateOfItems()
     // Items that do not come again, such as random ids, say nothing about others.
     if (rate * lists < FEWEST_RECURRING) return 'likely'
+    if (this.#recurring().has(canonicalJson(item))) return 'likely'
     const times = seenIn.get(canonicalJson(item))?.times ?? 0
     if (times !== (isRecorded ? 0 : lists)) return 'likely'
     return (isRecorded ? 1 - rate : rate) ** lists < LEAST_CHANCE ? 'unlikely' : 'doubtful'
@@ -350,6 +351,23 @@ class CompiledPlace implements LearnedPlace {
     return { seenIn, lists: lists.length }
   }
 
+  /** Items that are in the list several times, and not equally often in all samples. */
+  #recurring(): ReadonlyMap<string, unknown> {
+    const counts = this.#lists().map((items) => {
+      const count = new Map<string, { readonly item: unknown; times: number }>()
+      for (const item of items) {
+        const key = canonicalJson(item)
+        const known = count.get(key)
+        if (known === undefined) count.set(key, { item, times: 1 })
+        else known.times++
+      }
+      return count
+    })
+    const all = new Map(counts.flatMap((count) => [...count]).filter(([, { times }]) => times > 1))
+    const varies = (key: string): boolean => new Set(counts.map((count) => count.get(key)?.times)).size > 1
+    return new Map([...all].flatMap(([key, { item }]) => (varies(key) ? [[key, item] as const] : [])))
+  }
+
   /** The items of the list in each sample. */
   #lists(): readonly (readonly unknown[])[] {
     const list = this.path.slice(0, -1)
@@ -364,7 +382,7 @@ class CompiledPlace implements LearnedPlace {
       const varying = [...seenIn].filter(([, { times }]) => times < lists)
       return [choiceClass(new Set([...varying.map(([key]) => key), ...unseen.map(canonicalJson)]))]
     }
-    const varying = [...this.#place.items, ...unseen]
+    const varying = [...this.#place.items, ...unseen, ...this.#recurring().values()]
     const clusters = new Map<string, unknown[]>(varying.map((item) => [clusterKey(item), []]))
     for (const item of [...unseen, ...Array.from(seenIn.values(), (seen) => seen.item)])
       clusters.get(clusterKey(item))?.push(item)

@@ -31,7 +31,12 @@ export type IsLiveValue = (expected: unknown, actual: unknown, path: JsonPath) =
 export interface SessionTimes {
   readonly recorded: TimeSpan
   readonly live: () => TimeSpan
+  /** How far local time was from UTC where each session took place, in minutes. By default, both were on this machine. */
+  readonly offsets?: { readonly recorded?: UtcOffsets; readonly live?: UtcOffsets }
 }
+
+/** In minutes east of UTC: one, or those of summer and winter. */
+export type UtcOffsets = readonly number[]
 
 /** In milliseconds since 1970. */
 export interface TimeSpan {

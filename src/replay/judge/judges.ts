@@ -1,6 +1,9 @@
 import type { ReplayPlan } from '../plan/plan.ts'
+import type { TapeHeader } from '../../tape/header.ts'
 import type { ServerPart } from '../plan/server-part.ts'
 import type { ToolDescriptions } from '../plan/tool-safety.ts'
+import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
+import type { LiveSecrets } from '../session/live-secrets.ts'
 import type { Peer } from '../session/peer.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 import type { JudgeOptions } from './comparison-rules.ts'
@@ -24,8 +27,9 @@ interface JudgesContext {
   readonly identity: IdentityJudge
   readonly tools: ToolDescriptions
   readonly values: CarriedValues
-  /** When the recording started. */
-  readonly started: string
+  readonly secrets: LiveSecrets | undefined
+  /** When and in which zone the recording started. */
+  readonly header: Pick<TapeHeader, 'started' | 'utcOffsets'>
   readonly now: () => number
 }
 
@@ -38,13 +42,20 @@ export function createJudges({
   identity,
   tools,
   values,
-  started,
+  secrets,
+  header: { started, utcOffsets },
   now,
 }: JudgesContext): Judges {
   // A timestamp of the recording and one of this run both mean the current time, so they are not a difference.
   const [from, began] = [Date.parse(started), Date.now() - now()]
-  const clock = { recorded: { from, to: from + plan.ended }, live: () => ({ from: began, to: Date.now() }) }
-  const rules = new ValuesJudge({ judging: options, isLiveValue: values.explains, clock })
+  const clock = {
+    recorded: { from, to: from + plan.ended },
+    live: () => ({ from: began, to: Date.now() }),
+    ...(utcOffsets && { offsets: { recorded: utcOffsets } }),
+  }
+  const isLiveValue: IsLiveValue = (expected, actual, path) =>
+    values.explains(expected, actual, path) || secrets?.differsInPlaceholders?.(expected, actual) === true
+  const rules = new ValuesJudge({ judging: options, isLiveValue, clock })
   const official = officialSchemaJudges({
     use: options.officialSchema ?? 'changed',
     revisions: peer.revisions,
@@ -62,7 +73,8 @@ export function createJudges({
     official.messages,
     new ServerRequestJudge({
       judging: options,
-      isLiveValue: values.explains,
+      isLiveValue,
+      clock,
       isUnknown: (request) => peer.isUnrecorded(request),
     }),
     orderJudge,

@@ -48,10 +48,17 @@ type Observations = readonly [RequestObservation | undefined, RequestObservation
 
 /** How much progress a request had made when it was cancelled depends on the moment, so only reports that both sides have count. */
 function comparable({ turn, end, asides }: JudgedAnswer): Observations {
-  const [then, now] = [recordedObservation(turn), liveObservation(asides)]
+  const [then, now] = [recordedObservation(turn), liveObservation(asides)].map(withoutRequests)
   if (end.kind !== 'open' || then === undefined || now === undefined) return [then, now]
   const count = Math.min(then.notifications.length, now.notifications.length)
   return [firstReports(then, count), firstReports(now, count)]
+}
+
+/** What the server asks is checked by a judge of its own. */
+function withoutRequests(observed: RequestObservation | undefined): RequestObservation | undefined {
+  if (observed?.requests === undefined) return observed
+  const { notifications, lastProgress } = observed
+  return { notifications, lastProgress }
 }
 
 function firstReports({ notifications }: RequestObservation, count: number): RequestObservation {

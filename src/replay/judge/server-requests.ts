@@ -2,14 +2,15 @@ import type { Notification, Request } from '../../protocol/message.ts'
 import { type Judge, type JudgedAnswer, serverMessagesIn } from './judge.ts'
 import { createRuleDiffer, EXACT_RULE, type JudgeOptions } from './comparison-rules.ts'
 import { separateNoise } from '../../diff/noise/index.ts'
-import type { IsLiveValue } from '../../diff/noise/noise-kind.ts'
+import type { IsLiveValue, SessionTimes } from '../../diff/noise/noise-kind.ts'
 import { differenceFinding } from './values.ts'
+import { observedRequest } from '../steps/observed-notifications.ts'
 import { NO_FINDINGS, type StepFinding } from '../steps/step.ts'
-import { isObject } from '../../json/parse.ts'
 
 interface ServerRequestJudgeOptions {
   readonly judging: JudgeOptions
   readonly isLiveValue: IsLiveValue
+  readonly clock: SessionTimes
   /** Returns true for a request of the server that has no answer on the tape. */
   readonly isUnknown: (request: Request) => boolean
 }
@@ -31,37 +32,34 @@ export class ServerRequestJudge implements Judge {
     if (asides.length === 0) return NO_FINDINGS
     const recorded = turn.steps.flatMap(serverMessagesIn).filter(isServerRequest)
     if (recorded.length === 0) return NO_FINDINGS
-    const next = byMethod(recorded)
+    const counts = new Map<string, number>()
     return asides.flatMap(({ message }) => {
       if (!isServerRequest(message)) return []
-      const then = next.get(message.method)?.next()
-      if (then === undefined || then.done === true || moved.has(message.method)) return []
-      return this.#options.isUnknown(message) ? this.#compare(then.value, message) : []
+      const { method } = message
+      const place = counts.get(method) ?? 0
+      counts.set(method, place + 1)
+      // The nth live request of a method is compared with the nth recorded one.
+      const then = recorded.filter((request) => request.method === method)[place]
+      if (then === undefined || moved.has(method) || !this.#options.isUnknown(message)) return []
+      return this.#compare(then, message, place)
     })
   }
 
-  #compare(recorded: Request, request: Request): readonly StepFinding[] {
-    const differences = this.#differ.values(subjectOf(recorded), subjectOf(request))
-    const { isLiveValue } = this.#options
-    return separateNoise(differences, { differ: this.#differ, isLiveValue })
-      .kept.map(differenceFinding)
-      .map((finding) => ({ ...finding, message: `of the request ${request.method} ${finding.message}` }))
+  #compare(recorded: Request, request: Request, place: number): readonly StepFinding[] {
+    const differences = this.#differ.values(observedRequest(recorded), observedRequest(request))
+    const { isLiveValue, clock } = this.#options
+    return separateNoise(differences, { differ: this.#differ, isLiveValue, clock }).kept.map((difference) => {
+      const finding = differenceFinding(difference)
+      const path = ['requests', request.method, place, ...difference.path]
+      return {
+        ...finding,
+        message: `of the request ${request.method} ${finding.message}`,
+        difference: { ...difference, path },
+      }
+    })
   }
 }
 
 function isServerRequest(message: Request | Notification): message is Request {
   return message.kind === 'request'
-}
-
-/** The recorded requests by method: the nth live request of a method is compared with the nth recorded one. */
-function byMethod(requests: readonly Request[]): ReadonlyMap<string, Iterator<Request, undefined>> {
-  const methods = new Set(requests.map(({ method }) => method))
-  return new Map([...methods].map((one) => [one, requests.filter(({ method }) => method === one).values()]))
-}
-
-/** The params without `_meta`, which differs between runs. */
-function subjectOf({ params }: Request): unknown {
-  if (!isObject(params)) return {}
-  const { _meta, ...content } = params
-  return { params: content }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { liveServer } from '../../../test/support/live-server.ts'
-import { call, HANDSHAKE, tapeOf } from '../../../test/support/tape-of.ts'
+import { saying } from '../../../test/support/chatty-server.ts'
+import { call, callOf, client, HANDSHAKE, server as said, tapeOf } from '../../../test/support/tape-of.ts'
 import type { ReplayOptions, ReplayTarget } from '../options.ts'
 import { replayRepeatedly, type RepeatOptions } from './repeat.ts'
 import type { RepeatedReport } from './repeated-report.ts'
@@ -134,3 +135,40 @@ test('a server that accepts one session only is judged by it, and that is noted'
     notes: ['a second run could not be made: already initialized'],
   })
 })
+
+test('noise in a question of the server is learned, and a change beside it is found', async () => {
+  const asks = (before: string): ReplayTarget => {
+    let runs = 0
+    const { target } = saying([], ANSWER)
+    return {
+      ...target,
+      open: (handlers) => {
+        const text = `${before} job ${['4f1c9a', '0b77de', 'c3d215', '9e80b4'][runs++ % 4]}?`
+        return saying([question(text)], ANSWER).target.open(handlers)
+      },
+    }
+  }
+  const asked = tapeOf(
+    ...HANDSHAKE,
+    client(callOf(1, 'search', {})),
+    said(question('Delete job 55aa01?')),
+    client({ id: 'q1', result: { action: 'accept', content: {} } }),
+    said({ id: 1, ...ANSWER }),
+  )
+  const run = (target: ReplayTarget): Promise<RepeatedReport> =>
+    replayRepeatedly(asked, { target }, { repeat: 3 })
+  const { summary, noise } = await run(asks('Delete'))
+  expect(summary.verdict).toBe('pass')
+  expect(noise).toMatchObject([{ path: 'requests.elicitation/create[0].params.message' }])
+  expect((await run(asks('Keep'))).summary.verdict).toBe('fail')
+})
+
+const ANSWER = { result: { content: [{ type: 'text', text: 'milk' }] } }
+
+function question(message: string): object {
+  return {
+    id: 'q1',
+    method: 'elicitation/create',
+    params: { message, requestedSchema: { type: 'object', properties: {} } },
+  }
+}

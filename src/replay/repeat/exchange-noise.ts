@@ -119,19 +119,28 @@ export class ExchangeNoise {
     if (isNeverNoise) return false
     if (this.#series.get(requestKey(step))?.explains(finding)) return true
     if (finding.layer === 'notifications' && this.#differsInRecordings(step, finding)) return true
-    const all = finding.layer === 'notifications' ? this.#ofNotifications : this.#noises
-    const learned = all.get(requestKey(step))?.noise
+    const learned = this.#learnedFor(step, finding)
     if (difference === undefined || learned === undefined) return false
     const timed = { explains: (one: Difference) => learned.explains(one, clock && { clock }) }
     return separateNoise([difference], { learned: timed }).kept.length === 0
   }
 
   /** Returns true if the place of a finding is noisy, or is an item of a list with noisy items, but the value does not fit its class. More runs may widen the class. */
-  mayExplain(step: ExchangeRequest, { difference, isNeverNoise }: StepFinding): boolean {
+  mayExplain(step: ExchangeRequest, finding: StepFinding): boolean {
+    const { difference, isNeverNoise } = finding
     if (isNeverNoise || difference === undefined) return false
     const place = generalPath(formatPath(difference.path))
-    const learned = this.#noises.get(requestKey(step))?.noise
-    return learned?.paths().some(({ path }) => generalPath(path) === place) === true
+    return (
+      this.#learnedFor(step, finding)
+        ?.paths()
+        .some(({ path }) => generalPath(path) === place) === true
+    )
+  }
+
+  /** What was learned about the response, or about what the server sent before it. */
+  #learnedFor(step: ExchangeRequest, { layer, difference }: StepFinding): LearnedNoise | undefined {
+    const isBefore = layer === 'notifications' || difference?.path[0] === 'requests'
+    return (isBefore ? this.#ofNotifications : this.#noises).get(requestKey(step))?.noise
   }
 
   /** Returns true if a finding is explained, but further runs may show that it is a change: an item that may be lost, among items that come and go. */

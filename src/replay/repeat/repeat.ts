@@ -201,7 +201,7 @@ const LEAST_RUNS_TO_DECIDE = 3
 
 /** Milliseconds. Nobody waits long for the last bit of certainty, but a few runs are worth it in any case. */
 const DECIDING_TIME = 5000
-const ALWAYS_WORTH = 4
+const ALWAYS_WORTH = 6
 
 interface JudgeRunsOptions {
   readonly tape: ReplayedTape
@@ -224,11 +224,13 @@ function judgeRuns(
   if (baseline !== undefined)
     for (const each of [noise, noiseOfBaseline]) each.learnFromBaseline(tape, baseline)
   const recorded = recordingTime(tape)
+  const { utcOffsets } = tape.header
   const clocks = reports.map((report): SessionTimes => {
     const from = startOf(report) ?? Date.now()
     return {
       recorded,
       live: () => ({ from, to: from + report.summary.duration }),
+      ...(utcOffsets && { offsets: { recorded: utcOffsets } }),
     }
   })
   const judged = repeatedReport(reports, { runs, restored, noise, noiseOfBaseline, profile, clocks })

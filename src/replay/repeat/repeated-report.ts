@@ -172,6 +172,8 @@ function doubtAbout(finding: StepFinding, { settled, alternating, noise }: Doubt
   if (alternating.has(finding)) return hasMoreThanTwoValues(difference) ? 'values' : undefined
   if (noise.mayExplain(step, finding)) return 'values'
   if (settled.length < 2 || !hasMoreThanTwoValues(difference)) return undefined
+  // Lists of random items often are as long in a few runs by chance.
+  if (isItemThatVaries(finding, settled)) return 'equal values'
   const value = canonicalJson(difference.actual)
   const isInAll = settled.every(({ findings }) =>
     findings.some(({ path, actual }) => path === finding.path && canonicalJson(actual) === value),
@@ -179,11 +181,20 @@ function doubtAbout(finding: StepFinding, { settled, alternating, noise }: Doubt
   return isInAll ? 'equal values' : undefined
 }
 
+/** Returns true for an item that is new or missing in every run, and that is another one each time. */
+function isItemThatVaries({ path, difference }: StepFinding, runs: readonly ReplayStep[]): boolean {
+  if (difference?.kind !== 'added' || typeof difference.path.at(-1) !== 'number') return false
+  const items = runs.map(({ findings }) => findings.find((one) => one.path === path)?.actual)
+  return new Set(items.map(canonicalJson)).size === runs.length && !items.includes(undefined)
+}
+
 /** Returns false for a boolean, a member that is missing or new, and the order of two items: a random one cannot be told from a change that comes and goes. */
 function hasMoreThanTwoValues({ kind, path, expected, actual }: Difference): boolean {
   if (kind === 'order') return Array.isArray(expected) && expected.length > 2
   if (kind === 'added' || kind === 'removed') return typeof path.at(-1) === 'number'
-  return kind === 'changed' && typeof actual !== 'boolean' && typeof expected !== 'boolean'
+  return (
+    (kind === 'changed' || kind === 'type') && typeof actual !== 'boolean' && typeof expected !== 'boolean'
+  )
 }
 
 /** The number of notifications, or a log message, may be random and equal in a few runs by chance. */
@@ -253,7 +264,7 @@ function judgedByProfile(
   { profile, varying }: NoiseOfStep,
 ): StepFinding {
   if (finding.difference === undefined || finding.isNeverNoise) return finding
-  const expected = profile?.expectationAt(step, finding.path ?? '')
+  const expected = profile?.expectationAt(step, formatPath(finding.difference.path))
   if (expected !== undefined)
     return { ...finding, message: `${finding.message}; the noise profile expects: ${expected}` }
   if (!varying.has(finding.path ?? '')) return finding

@@ -253,19 +253,42 @@ function changedWords({ expected, actual }: Difference): readonly ChangedWord[] 
   if (common.length < words.length && words.toSorted().join('\0') === live.toSorted().join('\0'))
     return undefined
   if (common.length * 2 < ours.length) return undefined
-  const changed: ChangedWord[] = []
-  let [at, from] = [0, 0]
+  const changed: (ChangedWord & { readonly line: number; readonly isFill: boolean })[] = []
+  let [at, from, line] = [0, 0, 0]
   for (const pair of [...common, { expected: ours.length, actual: theirs.length }]) {
     const [old, value] = [textOf(ours.slice(at, pair.expected)), textOf(theirs.slice(from, pair.actual))]
     const [space, liveSpace] = [ours[pair.expected]?.space, theirs[pair.actual]?.space]
     if (old !== value) {
       const unit = words[pair.expected] ?? ''
-      changed.push({ at, value, isDuration: /^\d/.test(old) && isDurationWord(unit.toLowerCase()) })
+      const isDuration = /^\d/.test(old) && isDurationWord(unit.toLowerCase())
+      changed.push({ at, value, line, isDuration, isFill: isFill(old, value) })
     } else if (space !== liveSpace)
-      changed.push({ at: -1 - pair.expected, value: liveSpace ?? '', isDuration: false })
+      changed.push({ at: -1 - pair.expected, value: liveSpace ?? '', line, isDuration: false, isFill: false })
+    if (old.includes('\n') || words[pair.expected] === '\n') line++
     ;[at, from] = [pair.expected + 1, pair.actual + 1]
   }
-  return changed
+  // The width of a column, and the length of a bar, depend on the words that changed.
+  const linesWithWords = new Set(changed.flatMap((one) => (one.at < 0 || one.isFill ? [] : one.line)))
+  return changed.filter(({ at: place, line: ofLine, isFill: isBar }) => {
+    if (isBar) return linesWithWords.size === 0
+    return place >= 0 || !linesWithWords.has(ofLine) || isAtStart(words, -1 - place)
+  })
+}
+
+/** Returns true if only the numbers of repeated symbols differ, and one of them is long: those of `==` and `...` say something. */
+function isFill(old: string, value: string): boolean {
+  return (
+    withoutRepetitions(old) === withoutRepetitions(value) &&
+    /^[^\p{L}\p{N}\s]*([^\p{L}\p{N}\s])\1{3}/u.test(`${old}${value}`)
+  )
+}
+
+function withoutRepetitions(text: string): string {
+  return text.replaceAll(/([^\p{L}\p{N}\s])\1*/gu, '$1')
+}
+
+function isAtStart(words: readonly string[], at: number): boolean {
+  return at === 0 || words[at - 1] === '\n'
 }
 
 interface SpacedWord {
@@ -274,18 +297,27 @@ interface SpacedWord {
   readonly space: string
 }
 
-/** The words of a text. Spaces at its end are before an empty word. */
+/** The words of a text. Repetitions of a symbol, and encoded data, are one word. Spaces at the end of the text are before an empty word. */
 function spacedWords(text: string): readonly SpacedWord[] {
-  const words: SpacedWord[] = []
-  let space = ''
-  for (const token of proseTokens(text)) {
+  const words: { word: string; readonly space: string }[] = []
+  let space: string | undefined
+  for (const token of text.split(ENCODED).flatMap((part, at) => (at % 2 === 1 ? part : proseTokens(part)))) {
+    const last = words.at(-1)
     if (/^[^\S\n]/.test(token)) space = token
+    else if (last !== undefined && space === undefined && isRepeated(last.word, token)) last.word += token
     else {
-      words.push({ word: token, space })
-      space = ''
+      words.push({ word: token, space: space ?? '' })
+      space = undefined
     }
   }
-  return space === '' ? words : [...words, { word: '', space }]
+  return space === undefined ? words : [...words, { word: '', space }]
+}
+
+/** Long base64, which differs in single symbols by chance. */
+const ENCODED = /((?<![\w+/])(?=[\w+/]{0,40}[+/])[A-Za-z0-9+/]{40,}={0,2})/
+
+function isRepeated(word: string, token: string): boolean {
+  return /^[^\p{L}\p{N}\s]$/u.test(token) && word.startsWith(token) && word === token.repeat(word.length)
 }
 
 function textOf(words: readonly SpacedWord[]): string {

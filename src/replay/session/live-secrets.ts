@@ -3,7 +3,12 @@ import { decodeLeaf, jsonLeaves, type JsonLeaf, applyReplacements } from '../../
 import { parseJson } from '../../json/parse.ts'
 import { formatPath } from '../../json/path.ts'
 import type { OpenLink } from '../../link/client-link.ts'
-import { type RedactionKey, Placeholders, isTooShortToSign } from '../../redact/placeholders.ts'
+import {
+  couldBePlaceholderFor,
+  type RedactionKey,
+  Placeholders,
+  isTooShortToSign,
+} from '../../redact/placeholders.ts'
 import { Redactor } from '../../redact/redactor.ts'
 import { redactionRuleSet } from '../../redact/rule-set.ts'
 import { normalizeName, isSecretVariable, judgeName } from '../../redact/secret-names.ts'
@@ -16,6 +21,8 @@ export interface LiveSecrets {
   readonly reveal: (text: string) => string
   /** Replaces secrets in a text of the live server with their placeholders on the tape. */
   readonly hide: (text: string) => string
+  /** Tells if two texts differ only in the placeholders of secrets: without the key of the tape, those of live values are other ones. */
+  readonly differsInPlaceholders?: (expected: unknown, actual: unknown) => boolean
   /** Returns a note for the user if texts that were sent have failed because of placeholders. */
   readonly note: (sent: readonly string[]) => string | undefined
 }
@@ -48,6 +55,7 @@ export function liveSecrets(
   return {
     reveal: (text) => pairs.reveal(text),
     hide: (text) => redactor.text(text),
+    ...(!isOurs && { differsInPlaceholders: placeholderComparison(new Placeholders(key)) }),
     note: (sent) =>
       isOurs
         ? unknownPlaceholderNote(
@@ -59,6 +67,23 @@ export function liveSecrets(
           : undefined,
   }
 }
+
+function placeholderComparison(placeholders: Placeholders): (expected: unknown, actual: unknown) => boolean {
+  return (expected, actual) => {
+    if (typeof expected !== 'string' || typeof actual !== 'string') return false
+    const [then, now] = [expected, actual].map((text) => text.split(WORD_SEPARATORS))
+    if (then === undefined || now === undefined || then.length !== now.length) return false
+    return then.every((word, at) => {
+      const live = now[at] ?? ''
+      return (
+        word === live || (placeholders.isPlaceholder(live, false) && couldBePlaceholderFor(word, live, live))
+      )
+    })
+  }
+}
+
+/** Splits a text into words and the characters between them. */
+const WORD_SEPARATORS = /([^\w+/.~-]+)/
 
 /** A note about placeholders that were sent because their values are unknown. */
 function unknownPlaceholderNote(texts: readonly string[], key: RedactionKey): string | undefined {

@@ -11,18 +11,27 @@ export interface ObservedNotification {
 }
 
 /**
- * What the server reported about a request before it answered. Noise is learned from its JSON text, as from the text of an answer.
+ * What the server reported and asked about a request before it answered. Noise is learned from its JSON text, as from the text of an answer.
  */
 export interface RequestObservation {
   readonly notifications: readonly ObservedNotification[]
+  /** What the server asked, by method; absent if it asked nothing. */
+  readonly requests?: Readonly<Record<string, readonly ObservedRequest[]>>
   /** The last report. It is separate because the number of reports may be noise, but not how far the request came. */
   readonly lastProgress: unknown
 }
 
-/** What the recorded server reported about the request of a turn; `undefined` if it reported nothing. */
+/** A request of the server in the form in which it is compared: without `_meta`, which differs between runs. */
+interface ObservedRequest {
+  readonly params?: unknown
+}
+
+/** What the recorded server reported and asked about the request of a turn; `undefined` if it did neither. */
 export function recordedObservation({ steps, response }: Turn): RequestObservation | undefined {
   const isAlone = steps.length === 0 || (steps.length === 1 && response !== undefined)
-  return isAlone ? undefined : observationOf(progressSteps(steps).map(({ message }) => message.message))
+  if (isAlone) return undefined
+  const asked = steps.flatMap((step) => (step.kind === 'ask' ? step.request.message : []))
+  return observationOf([...progressSteps(steps).map(({ message }) => message.message), ...asked])
 }
 
 export function observationText(observation: RequestObservation | undefined): string | undefined {
@@ -35,16 +44,23 @@ export function completeObservation(text: string | undefined): string {
   return JSON.stringify({
     notifications: [],
     lastProgress: null,
+    requests: {},
     connection: {},
     ...(isObject(observed) && observed),
   })
 }
 
-/** What the live server reported about a request; `undefined` if it reported nothing. */
+/** What the live server reported and asked about a request; `undefined` if it did neither. */
 export function liveObservation(
   asides: readonly { readonly message: Request | Notification }[],
 ): RequestObservation | undefined {
   return asides.length === 0 ? undefined : observationOf(asides.map(({ message }) => message))
+}
+
+export function observedRequest({ params }: Pick<Request, 'params'>): ObservedRequest {
+  if (!isObject(params)) return {}
+  const { _meta, ...content } = params
+  return { params: content }
 }
 
 /**
@@ -130,6 +146,10 @@ function isProgress(message: Message): message is Notification {
 
 function observationOf(messages: readonly Message[]): RequestObservation | undefined {
   const notifications = messages.filter(isProgress).map((message) => observedNotification(message))
-  const last = notifications.at(-1)
-  return last === undefined ? undefined : { notifications, lastProgress: last.params }
+  const lastProgress = notifications.at(-1)?.params ?? null
+  const asked = messages.filter((message) => message.kind === 'request')
+  if (asked.length === 0) return notifications.length === 0 ? undefined : { notifications, lastProgress }
+  const requests: Record<string, ObservedRequest[]> = {}
+  for (const request of asked) (requests[request.method] ??= []).push(observedRequest(request))
+  return { notifications, lastProgress, requests }
 }

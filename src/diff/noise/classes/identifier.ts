@@ -72,7 +72,7 @@ function idClass({ prefix, suffix, alphabet, least, most, isMixed }: IdShape): V
   }
 }
 
-const ID = /^[\p{L}\p{N}_.:/+=~-]{1,500}$/u
+const ID = /^(?:data:[\w/+.-]{1,60};base64,)?[\p{L}\p{N}_.:/+=~-]{1,500}$/u
 
 const WORDS = /^[\p{L}_.:/-]*$/u
 
@@ -88,11 +88,11 @@ const FEWEST_OF_FIXED_LENGTH = 6
 
 /**
  * Ends at a separator, because random characters may begin alike, and before a digit, because a part with digits may be random too. The address of
- * a port is fixed.
+ * a port, and the type of encoded data, are fixed.
  */
 function commonPrefix(values: readonly string[]): string {
   const [first = '', ...others] = values
-  const address = /^(?:\d{1,3}\.){3}\d{1,3}:/.exec(first)?.[0]
+  const address = /^(?:(?:\d{1,3}\.){3}\d{1,3}:|data:[^,]+,)/.exec(first)?.[0]
   if (address !== undefined && others.every((other) => other.startsWith(address))) return address
   let end = 0
   while (

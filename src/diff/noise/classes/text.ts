@@ -14,8 +14,10 @@ export const template: ClassKind = {
   name: 'text',
   infer: (values, inferPart) => {
     if (!areStrings(values)) return undefined
-    const samples = values.map(proseTokens)
-    if (samples.some(({ length }) => length > MOST_TOKENS)) return undefined
+    const exact = values.map(proseTokens)
+    if (exact.some(({ length }) => length > MOST_TOKENS)) return undefined
+    const padding = paddingOf(exact)
+    const samples = exact.map((tokens) => withoutPadding(tokens, padding))
     // Of symbols alone, such as a bar chart, those that all samples have in common are common by chance.
     if (!samples.some((tokens) => tokens.some((token) => /[\p{L}\p{N}]/u.test(token)))) return undefined
     const fixed = fixedTokens(samples)
@@ -26,18 +28,67 @@ export const template: ClassKind = {
       const parts = gaps.map((ofSample) => ofSample?.[at] ?? '')
       return parts.every((part) => part === '') ? undefined : gapClass(parts, inferPart)
     })
-    return templateClass(fixed, classes)
+    return templateClass(fixed, classes, padding)
   },
   read: readTemplate,
 }
 
-function templateClass(fixed: readonly string[], classes: readonly (ValueClass | undefined)[]): ValueClass {
+function templateClass(
+  fixed: readonly string[],
+  classes: readonly (ValueClass | undefined)[],
+  padding?: Padding,
+): ValueClass {
   return {
     text: `text ${JSON.stringify(templateText(fixed, classes))}`,
-    written: { is: 'text', parts: writtenParts(fixed, classes) },
+    written: { is: 'text', ...(padding && { padding }), parts: writtenParts(fixed, classes) },
     accepts: (value, context) =>
-      typeof value === 'string' && fitsTemplate(proseTokens(value), { fixed, classes, context }),
+      typeof value === 'string' &&
+      fitsTemplate(withoutPadding(proseTokens(value), padding), { fixed, classes, context }),
   }
+}
+
+/**
+ * Which spaces, and repetitions of one symbol, only fill columns, so that their number depends on the values beside them. `inner`: all but
+ * those at the beginning of a line.
+ */
+type Padding = 'inner' | 'all'
+
+/** Returns the padding if samples have the same tokens but for its length, such as tables and bars; `undefined` if it says something. */
+function paddingOf(samples: readonly (readonly string[])[]): Padding | undefined {
+  const [first, ...others] = samples
+  if (others.every((tokens) => fillsIn(tokens) === fillsIn(first))) return undefined
+  return (['inner', 'all'] as const).find((padding) => {
+    const [one = [], ...more] = samples.map((tokens) => withoutPadding(tokens, padding))
+    return more.every(
+      (tokens) =>
+        tokens.length === one.length &&
+        tokens.every((token, at) => (isFill(token) ? token === one[at] : !isFill(one[at]))),
+    )
+  })
+}
+
+function fillsIn(tokens: readonly string[] = []): string {
+  return tokens.filter((token) => isFill(token)).join('\n')
+}
+
+/** Spaces and symbols, but not the end of a line. */
+function isFill(token = ''): boolean {
+  return token !== '\n' && /^[^\p{L}\p{N}]+$/u.test(token)
+}
+
+function withoutPadding(tokens: readonly string[], padding: Padding | undefined): readonly string[] {
+  if (padding === undefined) return tokens
+  return tokens.flatMap((token, at) => {
+    if (!isFill(token)) return token
+    const isAtEdge = isLineEdge(tokens[at - 1]) || isLineEdge(tokens[at + 1])
+    if (token.trim() !== '') return token === tokens[at - 1] ? [] : token
+    if (isAtEdge) return padding === 'all' ? [] : token
+    return ' '
+  })
+}
+
+function isLineEdge(token: string | undefined): boolean {
+  return token === undefined || token === '\n'
 }
 
 /** Fixed parts as strings, and classes between them. Tokens that would be cut in another way when they are read are a list. */
@@ -79,7 +130,10 @@ function readTemplate(written: ClassReader): ValueClass {
       classes.push(undefined)
     }
   }
-  return templateClass(fixed, classes)
+  const padding = written.has('padding') ? written.text('padding') : undefined
+  if (padding !== undefined && padding !== 'inner' && padding !== 'all')
+    throw written.invalid('padding', 'is not inner or all')
+  return templateClass(fixed, classes, padding)
 }
 
 function fixedPart(part: unknown): readonly string[] | undefined {

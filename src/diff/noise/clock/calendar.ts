@@ -1,4 +1,10 @@
-import { LENGTHS, type DayReading, type TimeReading, type TimeToken } from './time-reading.ts'
+import {
+  LENGTHS,
+  type DayReading,
+  type PartReading,
+  type TimeReading,
+  type TimeToken,
+} from './time-reading.ts'
 
 /** Finds dates and times of day in a text. A date without a year is read as the one nearest to `around`. */
 export function calendarTokens(text: string, around: number): readonly TimeToken[] {
@@ -47,10 +53,10 @@ const FORMS: readonly CalendarForm[] = [
   ),
   // 11/13/2026, 8:46:00 PM and 13.11.2026 20:46: the order of day and month is not known.
   dateForm(
-    `(?<month>\\d{1,2})(?<mark>[-/.])(?<day>\\d{1,2})\\k<mark>(?<year>\\d{4}|(?<=/)\\d\\d)${WITH_TIME}`,
+    `(?<month>\\d{1,2})(?<mark>[-/.])(?<day>\\d{1,2})\\k<mark>(?<year>\\d{4}|(?<=[/.])\\d\\d)${WITH_TIME}`,
   ),
   dateForm(
-    `(?<day>\\d{1,2})(?<mark>[-/.])(?<month>\\d{1,2})\\k<mark>(?<year>\\d{4}|(?<=/)\\d\\d)${WITH_TIME}`,
+    `(?<day>\\d{1,2})(?<mark>[-/.])(?<month>\\d{1,2})\\k<mark>(?<year>\\d{4}|(?<=[/.])\\d\\d)${WITH_TIME}`,
   ),
   // Nov 13, 2026 at 8:46 PM, Fri Nov 13 2026 20:46:00 GMT+0000 (Coordinated Universal Time)
   dateForm(`(?<name>${MONTH})\\.?[ -]{1,2}(?<day>\\d{1,2})${ORDINAL}(?:,? |-)(?<year>\\d{4})${WITH_TIME}`),
@@ -67,6 +73,11 @@ const FORMS: readonly CalendarForm[] = [
   dateForm(
     `(?<year>(?:19|20|21)\\d\\d)(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12]\\d|3[01])(?:[T_-]?(?<hour>[01]\\d|2[0-3])(?<minute>[0-5]\\d)(?:(?<second>[0-5]\\d)(?:\\.(?<fraction>\\d{1,9}))?)?${ZONE}?)?`,
   ),
+  // 2026, 11, 13, 20, 46, as programs print the arguments of a date
+  dateForm(
+    '(?<year>(?:19|20|21)\\d\\d), (?<month>\\d{1,2}), (?<day>\\d{1,2})(?:, (?<hour>\\d{1,2}), (?<minute>\\d{1,2})(?:, (?<second>\\d{1,2}))?)?',
+  ),
+  { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)-(?<ordinal>[0-3]\\d\\d)'), read: dayOfYear },
   { pattern: wholeWords(`${CLOCK}${ZONE}?`), read: timeOfDay },
   { pattern: wholeWords(`(?<weekday>${WEEKDAY})`), read: weekday },
   { pattern: wholeWords(`(?<name>${MONTH})`), read: monthWithoutYear },
@@ -110,6 +121,32 @@ function isoWeek({ year: digits, week }: Fields, text: string): readonly TimeRea
 
 /** 1970-01-01 was a Thursday. */
 const EPOCH_WEEKDAY = 4
+
+function dayOfYear({ year: digits, ordinal }: Fields, text: string): readonly TimeReading[] {
+  const first = dayNumber(Number(digits), 0, 1)
+  const count = Number(ordinal)
+  if (first === undefined || count < 1 || count > 366) return []
+  return [{ kind: 'day', form: text.replaceAll(/\d/g, '0'), day: first + count - 1 }]
+}
+
+/** Finds a number that the name of its field calls a part of a date or time, such as `month`. */
+export function partTokens(text: string, key: string): readonly TimeToken[] {
+  const unit = PARTS[/[a-z]+$/.exec(key.toLowerCase())?.[0] ?? '']
+  if (unit === undefined || !/^\d{1,3}$/.test(text)) return []
+  return [{ start: 0, end: text.length, readings: [{ kind: 'part', form: unit, unit, value: Number(text) }] }]
+}
+
+const PARTS: Readonly<Record<string, PartReading['unit']>> = {
+  month: 'month',
+  day: 'day',
+  weekday: 'weekday',
+  hour: 'hour',
+  hours: 'hour',
+  minute: 'minute',
+  minutes: 'minute',
+  second: 'second',
+  seconds: 'second',
+}
 
 function quarter({ year: digits, quarter: number }: Fields, text: string): readonly TimeReading[] {
   const value = Number(digits) * 4 + Number(number) - 1

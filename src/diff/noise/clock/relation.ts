@@ -5,6 +5,7 @@ import {
   type CycleReading,
   type DayReading,
   type MomentReading,
+  type PartReading,
   type TimeEvidence,
   type TimeOfDayReading,
   type TimeReading,
@@ -18,7 +19,13 @@ export interface ClockPair {
   readonly recorded: TimeSpan
   readonly live: TimeSpan
   /** The zones that a time without a zone may be in. */
-  readonly zones: readonly ZoneOffset[]
+  readonly zones: readonly ZonePair[]
+}
+
+/** The zones of a time in both sessions: the same one, or the local zone of each. */
+export interface ZonePair {
+  readonly recorded: ZoneOffset
+  readonly live: ZoneOffset
 }
 
 /** Returns true if two times, written in the same way, have the same relation to the clocks of their sessions. */
@@ -29,6 +36,7 @@ export function haveSameRelation(then: TimeReading, now: TimeReading, clocks: Cl
   if (then.kind === 'time-of-day' && now.kind === 'time-of-day') return areSameTimesOfDay(then, now, clocks)
   if (then.kind === 'age' && now.kind === 'age') return areSameAges(then, now, clocks)
   if (then.kind === 'count' && now.kind === 'count') return areSameCounts(then, now, clocks)
+  if (then.kind === 'part' && now.kind === 'part') return areSameParts(then, now, clocks)
   if (isCycle(then) && isCycle(now)) return areSameInCycle(then, now, clocks)
   return false
 }
@@ -51,14 +59,16 @@ const JITTER = LENGTHS.second
 
 function areSameMoments(then: MomentReading, now: MomentReading, clocks: ClockPair): boolean {
   return zonesOf(then, clocks).some((zone) => {
-    const [recorded, live] = [momentIn(then, zone), momentIn(now, zone)]
+    const [recorded, live] = [momentIn(then, zone.recorded), momentIn(now, zone.live)]
     const isNow = isIn(live, now.precision, clocks.live)
     if (isNow && isInSomeZone(recorded, then, clocks.recorded)) return true
     if (then.onlyNow) return false
+    // The same moment, in the local time of another zone.
+    if (recorded === live && then.precision < LENGTHS.day) return true
     const precision = Math.max(then.precision, now.precision)
     if (hasElapsed(live - recorded, precision, elapsedBetween(clocks))) return true
     const { offset } = then
-    const zones = offset === undefined ? clocks.zones : [() => offset, ...clocks.zones]
+    const zones = offset === undefined ? clocks.zones : [sameZone(() => offset), ...clocks.zones]
     return zones.some((each) => areSameRounded({ recorded, live, precision }, clocks, each))
   })
 }
@@ -70,15 +80,19 @@ const ROUNDINGS: readonly number[] = [60, 30, 15, 10, 5, 1].map((minutes) => min
 function areSameRounded(
   { recorded, live, precision }: Readonly<Record<'recorded' | 'live' | 'precision', number>>,
   clocks: ClockPair,
-  zone: ZoneOffset,
+  zone: ZonePair,
 ): boolean {
-  const [then, now] = [recorded + zone(recorded), live + zone(live)]
+  const [then, now] = [recorded + zone.recorded(recorded), live + zone.live(live)]
   if ([then, now].every((time) => time % LENGTHS.day === 0))
     return areSameDaysIn(then / LENGTHS.day, now / LENGTHS.day, clocks, zone)
   const unit = ROUNDINGS.find((length) => [then, now].every((time) => time % length === 0))
   if (unit === undefined || unit < FEWEST_STEPS * precision) return false
-  const distances = unitsOfSession(clocks.recorded, unit, zone).map((current) => then / unit - current)
-  return unitsOfSession(clocks.live, unit, zone).some((current) => distances.includes(now / unit - current))
+  const distances = unitsOfSession(clocks.recorded, unit, zone.recorded).map(
+    (current) => then / unit - current,
+  )
+  return unitsOfSession(clocks.live, unit, zone.live).some((current) =>
+    distances.includes(now / unit - current),
+  )
 }
 
 function unitsOfSession({ from, to }: TimeSpan, unit: number, zone: ZoneOffset): readonly number[] {
@@ -94,8 +108,12 @@ const FEWEST_STEPS = 15
 function zonesOf(
   { offset }: { readonly offset: number | undefined },
   { zones }: ClockPair,
-): readonly ZoneOffset[] {
-  return offset === undefined ? zones : [() => 0]
+): readonly ZonePair[] {
+  return offset === undefined ? zones : [sameZone(() => 0)]
+}
+
+function sameZone(zone: ZoneOffset): ZonePair {
+  return { recorded: zone, live: zone }
 }
 
 function momentIn({ civil, offset }: MomentReading, zone: ZoneOffset): number {
@@ -154,9 +172,9 @@ function haveDaysPassed(days: number, clocks: ClockPair): boolean {
   return elapsed.min >= LENGTHS.day && hasElapsed(days * LENGTHS.day, LENGTHS.day, elapsed)
 }
 
-function areSameDaysIn(then: number, now: number, { recorded, live }: ClockPair, zone: ZoneOffset): boolean {
-  return daysOf(recorded, zone).some((recordedToday) =>
-    daysOf(live, zone).some(
+function areSameDaysIn(then: number, now: number, { recorded, live }: ClockPair, zone: ZonePair): boolean {
+  return daysOf(recorded, zone.recorded).some((recordedToday) =>
+    daysOf(live, zone.live).some(
       (today) =>
         then - recordedToday === now - today ||
         isSameMonthStep([recordedToday, then], [today, now]) ||
@@ -233,9 +251,9 @@ function isWholeMonths([from, to]: DayStep): boolean {
 
 function areSameInCycle(then: CycleReading, now: CycleReading, clocks: ClockPair): boolean {
   const { kind, cycle } = then
-  const isSameIn = (zone: ZoneOffset): boolean =>
-    daysOf(clocks.recorded, zone).some((recordedToday) =>
-      daysOf(clocks.live, zone).some((today) => {
+  const isSameIn = (zone: ZonePair): boolean =>
+    daysOf(clocks.recorded, zone.recorded).some((recordedToday) =>
+      daysOf(clocks.live, zone.live).some((today) => {
         const distance = then.value - inCycle(kind, recordedToday)
         if (kind === 'year' && Math.abs(distance) > 1) return false
         return isMultiple(distance - (now.value - inCycle(kind, today)), cycle)
@@ -261,8 +279,8 @@ function inCycle(kind: CycleReading['kind'], day: number): number {
 function areSameTimesOfDay(then: TimeOfDayReading, now: TimeOfDayReading, clocks: ClockPair): boolean {
   const elapsed = elapsedBetween(clocks)
   return zonesOf(then, clocks).some((zone) => {
-    const recorded = nearestTime(then, clocks.recorded, zone)
-    const live = nearestTime(now, clocks.live, zone)
+    const recorded = nearestTime(then, clocks.recorded, zone.recorded)
+    const live = nearestTime(now, clocks.live, zone.live)
     const isNow = isIn(live, now.precision, clocks.live)
     if (isNow && isInSomeZone(recorded, then, clocks.recorded)) return true
     const growth = live - recorded
@@ -331,8 +349,36 @@ const ROUNDED = 0.6
 
 function areDaysApart(days: number, { recorded, live, zones }: ClockPair): boolean {
   return zones.some((zone) =>
-    daysOf(recorded, zone).some((then) => daysOf(live, zone).some((now) => now - then === days && days > 0)),
+    daysOf(recorded, zone.recorded).some((then) =>
+      daysOf(live, zone.live).some((now) => now - then === days && days > 0),
+    ),
   )
+}
+
+/** Both are the part of the current time. Programs count months and weekdays from zero or from one. */
+function areSameParts(then: PartReading, now: PartReading, { recorded, live, zones }: ClockPair): boolean {
+  return zones.some((zone) => {
+    const known = distancesFromNow(then, recorded, zone.recorded)
+    return distancesFromNow(now, live, zone.live).some((distance) => known.includes(distance))
+  })
+}
+
+function distancesFromNow({ unit, value }: PartReading, span: TimeSpan, zone: ZoneOffset): readonly number[] {
+  return currentParts(unit, span, zone)
+    .map((current) => value - current)
+    .filter((distance) => distance === 0 || (distance === -1 && (unit === 'month' || unit === 'weekday')))
+}
+
+/** The values of a part during a session. */
+function currentParts(unit: PartReading['unit'], span: TimeSpan, zone: ZoneOffset): readonly number[] {
+  const length = unit === 'second' || unit === 'minute' || unit === 'hour' ? LENGTHS[unit] : LENGTHS.day
+  return unitsOfSession(span, length, zone).map((count) => {
+    const date = new Date(count * length)
+    if (unit === 'month') return date.getUTCMonth() + 1
+    if (unit === 'day') return date.getUTCDate()
+    if (unit === 'weekday') return date.getUTCDay()
+    return count % (unit === 'hour' ? 24 : 60)
+  })
 }
 
 function areSameCounts(then: CountReading, now: CountReading, clocks: ClockPair): boolean {
@@ -342,11 +388,18 @@ function areSameCounts(then: CountReading, now: CountReading, clocks: ClockPair)
   const step = 10 ** -Math.max(then.decimals, now.decimals)
   return unitsOf(evidence).some((unit) => {
     if (evidence.isUptime && isRecent(then.value * unit, now.value * unit, clocks)) return true
-    if (Math.abs(growth) < FEW && !isEvident(evidence, unit)) return false
+    if (Math.abs(growth) < fewestOf(evidence) && !isEvident(evidence, unit)) return false
     const grown = evidence.isCountdown ? -growth : growth
     return hasElapsed(grown * unit, step * unit, elapsedBetween(clocks))
   })
 }
+
+/** A number that nothing calls a time, and that is tried in several units, often changes by as much as one of them. */
+function fewestOf(evidence: TimeEvidence): number {
+  return evidence.unit === undefined && !isTimed(evidence) ? FEW_UNNAMED : FEW
+}
+
+const FEW_UNNAMED = 100
 
 /** A number without a unit is tried in all of them. */
 function unitsOf({ unit }: TimeEvidence): readonly number[] {

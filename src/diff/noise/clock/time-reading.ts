@@ -6,6 +6,7 @@ export type TimeReading =
   | TimeOfDayReading
   | AgeReading
   | CountReading
+  | PartReading
 
 /** A date with a time of day, or a time since 1970. */
 export interface MomentReading {
@@ -67,6 +68,14 @@ export interface CountReading {
   readonly value: number
   readonly decimals: number
   readonly evidence: TimeEvidence
+}
+
+/** A number that is a part of a date or of a time of day. */
+export interface PartReading {
+  readonly kind: 'part'
+  readonly form: string
+  readonly unit: 'month' | 'day' | 'weekday' | 'hour' | 'minute' | 'second'
+  readonly value: number
 }
 
 /** What the name of a field and the words next to a number say about it. */
