@@ -143,6 +143,11 @@ export const ERROR_CODES = {
     exit: 1,
     about: 'A program sent a request that is not on the tape, or sent it more often than it was recorded.',
   },
+  NOT_REPRODUCED: {
+    exit: 1,
+    about: 'A session that is to be shrunk does not fail when it is sent again.',
+  },
+  CAPSULE_INVALID: { exit: 2, about: 'A file is not a capsule of `reelay shrink`, or is damaged.' },
   UNEXPECTED: { exit: 3, about: 'A bug in Reelay. Please report it with the text of the message.' },
 } as const
 

@@ -202,6 +202,22 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       examples: ['reelay noise show my-tape'],
       load: async () => (await import('./noise.ts')).noiseCommand,
     },
+    {
+      name: 'shrink',
+      help: 'Reduce a failing session to its minimum, and write it as a capsule',
+      examples: [
+        'reelay shrink my-tape --fails is-error -- node server.js',
+        "reelay shrink my-tape --fails 'result.total > 100' -- node server.js",
+        "reelay shrink my-tape --fails 'command: npm test'",
+      ],
+      load: async () => (await import('./shrink/shrink.ts')).shrinkCommand,
+    },
+    {
+      name: 'capsule',
+      help: 'Run, show or open the capsule of a failing session',
+      examples: ['reelay capsule run bug.capsule.html -- node server.js'],
+      load: async () => (await import('./shrink/capsule.ts')).capsuleCommand,
+    },
   ],
   Compare: [
     {

@@ -28,6 +28,7 @@ const JOBS = [
   'load',
   'chaos',
   'scenario',
+  'shrink',
   'report',
 ]
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -70,7 +71,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'link',
     'http',
   ],
-  replay: [...MEANING, 'config', 'store', 'link', 'http', 'control'],
+  replay: [...MEANING, 'config', 'store', 'link', 'http', 'control', 'record'],
   convert: [
     'record',
     'share',
@@ -90,7 +91,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   load: [...MEANING, 'store', 'link', 'replay'],
   chaos: [...MEANING, 'seeded-random', 'store', 'link', 'record', 'serve'],
   scenario: [...MEANING, 'store', 'link', 'replay'],
-  report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos'],
+  shrink: [...MEANING, 'store', 'link', 'replay'],
+  report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos', 'shrink'],
   auto: [...MEANING, 'record', 'serve', 'store', 'http'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],

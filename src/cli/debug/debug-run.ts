@@ -13,7 +13,8 @@ import { readSecretValues } from '../options/live-options.ts'
 import { inGroup, option, type OptionRows } from '../options/option.ts'
 import { REPLAY_OPTIONS, type ReplayFlags, toReplayOptions } from '../options/replay-options.ts'
 import { createRunRedactor, redactFinding } from '../replay/run-reports.ts'
-import { readReplayTarget, recordTarget } from '../replay/replay-target.ts'
+import { printRunTape, readReplayTarget } from '../replay/replay-target.ts'
+import { recordTarget } from '../../replay/record-target.ts'
 
 /** The options of a run that the debugger has too. Messages are sent one at a time, in recorded order. */
 const SHARED_NAMES: readonly (keyof typeof REPLAY_OPTIONS)[] = [
@@ -138,7 +139,10 @@ export async function openDebugRun({
           controller,
           onAsk: flags.onAsk === 'fail' ? 'fail' : 'decline',
         }),
-      close: () => (closing ??= closeTape().finally(() => tape.close())),
+      close: () =>
+        (closing ??= closeTape()
+          .then(printRunTape)
+          .finally(() => tape.close())),
     }
   } catch (error) {
     tape.close()

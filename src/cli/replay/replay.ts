@@ -12,7 +12,8 @@ import {
 } from '../options/replay-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
-import { FoldedStderr, readReplayTarget, recordTarget } from './replay-target.ts'
+import { FoldedStderr, printRunTape, readReplayTarget } from './replay-target.ts'
+import { recordTarget } from '../../replay/record-target.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
 import { printDryRun, RunReports, createRunRedactor, redactReport } from './run-reports.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
@@ -222,7 +223,7 @@ async function replayTape(
     throw error
   } finally {
     clearProgress()
-    await closeTape() // the tape of a run that failed ends as well
+    printRunTape(await closeTape()) // the tape of a run that failed ends as well
   }
   stderr.close()
   await reports.write(redactReport(report, screen))

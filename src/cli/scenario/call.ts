@@ -12,7 +12,8 @@ import { durationValue, textValue } from '../options/option-types.ts'
 import { jsonOption, overwriteOption } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
-import { FoldedStderr, readReplayTarget, recordSessions } from '../replay/replay-target.ts'
+import { FoldedStderr, printRunTape, readReplayTarget } from '../replay/replay-target.ts'
+import { recordSessions } from '../../replay/record-target.ts'
 import { abortOnSignals } from '../signals.ts'
 import { keepToolsForCompletion } from './known-tools.ts'
 
@@ -96,7 +97,7 @@ export async function withLiveClient<Result>(
     if (!(error instanceof ReelayError) || error.code !== 'USAGE') stderr.showEnd()
     throw error
   } finally {
-    await recorded?.closeTape()
+    printRunTape(await recorded?.closeTape())
     if (signal.aborted) process.exitCode = 130
   }
 }

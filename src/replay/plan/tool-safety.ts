@@ -21,7 +21,7 @@ export function holdUnsafeCall(
   tools: ToolDescriptions,
 ): string | undefined {
   if (message.method !== 'tools/call' || allowWrites) return undefined
-  if (tool !== undefined && (allow.includes(tool) || isReadOnly(tools.get(tool)))) return undefined
+  if (tool !== undefined && (allow.includes(tool) || isReadOnlyTool(tools.get(tool)))) return undefined
   return tools.has(tool ?? '')
     ? 'the tool is not marked as read-only'
     : tools.size === 0
@@ -68,7 +68,7 @@ function toolsInTurn({ trigger, response }: Turn): readonly (readonly [string, u
     : []
 }
 
-function isReadOnly(tool: unknown): boolean {
+export function isReadOnlyTool(tool: unknown): boolean {
   return member(member(tool, 'annotations'), 'readOnlyHint') === true
 }
 

@@ -1,0 +1,251 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { monotonicNow } from '../link/process/monotonic-clock.ts'
+import { ReplayController } from '../replay/control/controller.ts'
+import type { ReplayOptions, ReplayTarget } from '../replay/options.ts'
+import { recordTarget } from '../replay/record-target.ts'
+import { replay } from '../replay/replay.ts'
+import { type Candidate, candidateKey, candidateTape, writeCandidate } from './candidate.ts'
+import type { FailingSession } from './failing-session.ts'
+import { type Failure, isSameFailure, observeStep, type Oracle } from './oracle.ts'
+
+/** How a candidate is tried: against a live server, or by a test command that uses the tape. */
+export type Probe = ServerProbe | CommandProbe
+
+interface ServerProbe {
+  readonly kind: 'server'
+  readonly target: ReplayTarget
+  /** The command of the server; empty for a URL. */
+  readonly command: readonly string[]
+  readonly oracle: Oracle
+  /** Options of each run, such as what may be called. */
+  readonly run: Omit<ReplayOptions, 'target' | 'correlate' | 'signal' | 'controller'>
+  /** Values that must not be on a tape. */
+  readonly secrets: readonly string[]
+  /** Runs before each try, for example to reset the server. */
+  readonly before?: (() => Promise<void>) | undefined
+}
+
+interface CommandProbe {
+  readonly kind: 'command'
+  readonly text: string
+  /** Runs the command with the tape in this file. Returns how it failed, or `undefined` if it succeeded. */
+  readonly run: (tape: string, signal: AbortSignal) => Promise<string | undefined>
+}
+
+export interface ProbeLimits {
+  readonly maxProbes: number
+  readonly maxMs: number
+  readonly signal: AbortSignal
+  readonly onProgress?: ((progress: ShrinkProgress) => void) | undefined
+}
+
+export interface ShrinkProgress {
+  readonly probes: number
+  readonly messages: number
+  readonly stage: string
+}
+
+/** A failure in a run, and the position of the message that showed it. */
+export interface FoundFailure {
+  readonly failure: Failure
+  /** `NO_ITEM` if a command failed, which belongs to no message. */
+  readonly item: number
+}
+
+export const NO_ITEM = -1
+
+/** Ends the search. What was found before stays. */
+export class SearchEnded extends Error {
+  readonly why: 'budget' | 'interrupted'
+
+  constructor(why: 'budget' | 'interrupted') {
+    super(why)
+    this.why = why
+  }
+}
+
+/** Tries candidates. Keeps the best one and its tape, which is always on the disk. */
+export class Prober {
+  stage = 'reproduce'
+  /** How often a candidate is tried before it counts as not failing. */
+  votes = 1
+  readonly began: number = monotonicNow()
+  /** Tools whose calls were not sent, because they may write and were not allowed. */
+  readonly heldTools: Set<string> = new Set()
+  readonly #session: FailingSession
+  readonly #probe: Probe
+  readonly #limits: ProbeLimits
+  /** Where the tapes of tries are written. */
+  readonly #folder: string
+  readonly #output: string
+  readonly #known = new Map<string, boolean>()
+  #probes = 0
+  #best: Candidate | undefined
+
+  constructor(
+    session: FailingSession,
+    options: {
+      readonly probe: Probe
+      readonly limits: ProbeLimits
+      readonly folder: string
+      readonly output: string
+    },
+  ) {
+    this.#session = session
+    this.#probe = options.probe
+    this.#limits = options.limits
+    this.#folder = options.folder
+    this.#output = options.output
+  }
+
+  get probes(): number {
+    return this.#probes
+  }
+
+  get best(): Candidate | undefined {
+    return this.#best
+  }
+
+  /** Returns true if a candidate fails as wanted. A failure that comes and goes is looked for in several runs. */
+  async fails(candidate: Candidate, wanted: FoundFailure): Promise<boolean> {
+    const key = candidateKey(candidate)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    let isFailing = false
+    for (let vote = 0; vote < this.votes && !isFailing; vote++)
+      isFailing = (await this.observe(candidate, wanted)) !== undefined
+    this.#known.set(key, isFailing)
+    return isFailing
+  }
+
+  /** Runs a candidate once. Without a wanted failure, any one counts; with `at`, only that of this exchange. */
+  async observe(
+    candidate: Candidate,
+    wanted: FoundFailure | undefined,
+    at?: number,
+  ): Promise<FoundFailure | undefined> {
+    this.#spend(candidate)
+    const { found, tape } = await this.#runOnce(candidate, wanted, at)
+    if (found !== undefined) await this.#accept(candidate, tape)
+    return found
+  }
+
+  /** Counts how often the best candidate fails. These runs do not count as tries. */
+  async countFailures(candidate: Candidate, wanted: FoundFailure, runs: number): Promise<number> {
+    let failed = 0
+    for (let run = 0; run < runs && !this.#limits.signal.aborted; run++)
+      if ((await this.#runOnce(candidate, wanted)).found !== undefined) failed++
+    return failed
+  }
+
+  #spend({ turns }: Candidate): void {
+    const { maxProbes, maxMs, signal, onProgress } = this.#limits
+    if (signal.aborted) throw new SearchEnded('interrupted')
+    if (this.#best !== undefined && (this.#probes >= maxProbes || monotonicNow() - this.began > maxMs))
+      throw new SearchEnded('budget')
+    this.#probes++
+    onProgress?.({ probes: this.#probes, messages: turns.size, stage: this.stage })
+  }
+
+  async #runOnce(candidate: Candidate, wanted: FoundFailure | undefined, at?: number): Promise<ProbeResult> {
+    const file = join(this.#folder, 'try.tape.jsonl')
+    rmSync(file, { force: true })
+    if (this.#probe.kind === 'server') return this.#runReplay(candidate, this.#probe, { wanted, at, file })
+    const tape = await writeCandidate(this.#session.tape, candidate, file)
+    const ended = await this.#probe.run(tape, this.#limits.signal)
+    if (ended === undefined) return { found: undefined, tape }
+    const failure = { call: 'the command', signature: ended, summary: ended }
+    const isWanted = wanted === undefined || isSameFailure(wanted.failure, failure)
+    return { found: isWanted ? { failure, item: NO_ITEM } : undefined, tape }
+  }
+
+  async #runReplay(
+    candidate: Candidate,
+    { oracle, target, command, secrets, run: options, before }: ServerProbe,
+    {
+      wanted,
+      at,
+      file,
+    }: { readonly wanted: FoundFailure | undefined; readonly at: number | undefined; readonly file: string },
+  ): Promise<ProbeResult> {
+    const { tape, part, bindings } = this.#session
+    await before?.()
+    const path = oracle.comparesWithTape ? undefined : file
+    const of = tape.header.id
+    const recorded = recordTarget(target, {
+      path,
+      of,
+      handshake: undefined,
+      turns: part.turns,
+      command,
+      secrets,
+    })
+    const controller = new ReplayController()
+    const run = replay(candidateTape(tape, candidate), {
+      ...options,
+      target: recorded.target,
+      correlate: bindings,
+      controller,
+      signal: AbortSignal.any([this.#limits.signal]), // its listeners are released with the run
+      ...(candidate.isSequential && { maxConcurrent: 1 }),
+      ...(candidate.hasPauses && { timing: { kind: 'original' } }),
+    })
+    const failures: (FoundFailure & { readonly exchange: number | undefined })[] = []
+    try {
+      for await (const step of run) {
+        if (step.state === 'held') this.heldTools.add(step.tool ?? step.method)
+        const failure = step.state === 'skipped' ? undefined : oracle.failureOf(observeStep(step))
+        if (failure === undefined) continue
+        failures.push({ failure, exchange: step.exchange, item: this.#itemOf(step.exchange) })
+        // The rest of the session cannot change the result.
+        if (wanted !== undefined && isSameFailure(failure, wanted.failure)) controller.stop()
+      }
+      await run.report
+    } finally {
+      await recorded.closeTape()
+    }
+    return {
+      found: wanted === undefined ? chooseFailure(failures, at) : sameFailure(failures, wanted),
+      tape: path,
+    }
+  }
+
+  #itemOf(exchange: number | undefined): number {
+    const { items, part } = this.#session
+    return items.find((item) => part.turns.exchangeOf(item) === exchange) ?? NO_ITEM
+  }
+
+  /** Puts the tape of the best candidate into its place in one step. */
+  async #accept(candidate: Candidate, tape: string | undefined): Promise<void> {
+    this.#best = candidate
+    const draft = `${this.#output}.draft`
+    rmSync(draft, { force: true })
+    if (tape === undefined) await writeCandidate(this.#session.tape, candidate, draft)
+    else copyFileSync(tape, draft)
+    renameSync(draft, this.#output)
+  }
+}
+
+interface ProbeResult {
+  readonly found: FoundFailure | undefined
+  /** The tape of the run; `undefined` if the part of the original tape is kept instead. */
+  readonly tape: string | undefined
+}
+
+/** The last kind of failure, where it first shows: earlier failures of another kind are often expected. */
+export function chooseFailure<Found extends FoundFailure & { readonly exchange: number | undefined }>(
+  failures: readonly Found[],
+  at: number | undefined,
+): Found | undefined {
+  const wanted = at === undefined ? failures : failures.filter(({ exchange }) => exchange === at)
+  const last = wanted.at(-1)
+  return last && sameFailure(wanted, last)
+}
+
+function sameFailure<Found extends FoundFailure>(
+  failures: readonly Found[],
+  wanted: FoundFailure,
+): Found | undefined {
+  return failures.find(({ failure }) => isSameFailure(failure, wanted.failure))
+}
