@@ -241,7 +241,7 @@ export function smallestSession({ needs }) {
   return needs.length + 2
 }
 
-export function generator(seed) {
+function generator(seed) {
   let state = seed * 2654435761 + 1
   return () => {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff

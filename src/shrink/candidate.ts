@@ -132,7 +132,9 @@ function keptFrame(
       return exchanges.has(`${frame.server} ${frame.conn} ${frame.x}`) ? frame : undefined
     case 'event':
       return frame
-    default:
+    case 'raw':
+    case 'stderr':
+    case 'other':
       return undefined
   }
 }

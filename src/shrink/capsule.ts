@@ -58,7 +58,11 @@ function storyLine(turn: Turn): string {
   if (message === undefined || !('method' in message)) return turnLabel(turn)
   const name = member(message.params, 'name') ?? member(message.params, 'uri') ?? ''
   const given = member(message.params, 'arguments')
-  const words = [message.method, String(name), given === undefined ? '' : JSON.stringify(given)]
+  const words = [
+    message.method,
+    typeof name === 'string' ? name : '',
+    given === undefined ? '' : JSON.stringify(given),
+  ]
   const asked = words.filter((word) => word !== '').join(' ')
   const response = turn.response?.message
   const outcome =
@@ -69,16 +73,9 @@ function storyLine(turn: Turn): string {
 }
 
 function outcomeWord(outcome: ExchangeOutcome): string {
-  switch (outcome.kind) {
-    case 'error':
-      return `error ${outcome.code}`
-    case 'tool-error':
-      return 'the tool failed'
-    case 'unanswered':
-      return 'no response'
-    default:
-      return outcome.kind
-  }
+  if (outcome.kind === 'error') return `error ${outcome.code}`
+  if (outcome.kind === 'tool-error') return 'the tool failed'
+  return outcome.kind === 'unanswered' ? 'no response' : outcome.kind
 }
 
 /** Writes a capsule as a page that opens from disk, runs no script and loads nothing. */

@@ -40,7 +40,7 @@ export interface ProbeLimits {
   readonly onProgress?: ((progress: ShrinkProgress) => void) | undefined
 }
 
-export interface ShrinkProgress {
+interface ShrinkProgress {
   readonly probes: number
   readonly messages: number
   readonly stage: string

@@ -251,7 +251,7 @@ async function runTestCommand(
   const [code, signal]: unknown[] = await once(child, 'close')
   stop.removeEventListener('abort', end)
   if (code === 0) return undefined
-  return signal === null ? `exit code ${String(code)}` : `ended by ${String(signal)}`
+  return typeof signal === 'string' ? `ended by ${signal}` : `exit code ${Number(code)}`
 }
 
 /** Writes the session as a page, and as text if it is short. The tape in it is a copy that is safe to share. */
