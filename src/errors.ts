@@ -121,6 +121,10 @@ export const ERROR_CODES = {
     exit: 3,
     about: 'The live server that a tape is replayed against did not answer the handshake, or rejected it.',
   },
+  EXPORT_FAILED: {
+    exit: 3,
+    about: 'The tape could not be written in another format: the file or the collector cannot be reached, or the editor failed.',
+  },
   IMPORT_FAILED: {
     exit: 3,
     about: 'A recording of another tool cannot be read, or contains nothing that a tape can hold.',

@@ -133,7 +133,10 @@ export { liveSecrets } from './replay/session/live-secrets.ts'
 export type { LiveSecrets, SecretSources } from './replay/session/live-secrets.ts'
 export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/targets.ts'
 
-// Read the recordings of other tools.
+// Read the recordings of other tools, and write for other tools.
+export { exportTape } from './convert/export-tape.ts'
+export type { ExportTapeOptions } from './convert/export-tape.ts'
+export type { WrittenExport } from './convert/export/index.ts'
 export { importTape } from './convert/import-tape.ts'
 export type { ImportedTape, ImportRecord, ImportTapeOptions } from './convert/import-tape.ts'
 

@@ -305,6 +305,27 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       examples: ['reelay import session.jsonl'],
       load: async () => (await import('./copy/import.ts')).importCommand,
     },
+    {
+      name: 'export',
+      help: 'Write a tape in the format of another tool: tests, scripts, HAR, collections, traces',
+      examples: [
+        'reelay export my-tape --format vitest -o my-tape.test.mjs',
+        'reelay export my-tape -o my-tape.har',
+      ],
+      load: async () => (await import('./copy/export.ts')).exportCommand,
+    },
+    {
+      name: 'convert',
+      help: 'Convert a recording from one format to another',
+      examples: ['reelay convert session.vcr session.har'],
+      load: async () => (await import('./copy/export.ts')).convertCommand,
+    },
+    {
+      name: 'edit',
+      help: 'Edit a tape as YAML in your editor, and write the result to a new tape',
+      examples: ['reelay edit my-tape'],
+      load: async () => (await import('./copy/edit.ts')).editCommand,
+    },
   ],
   'Get started': [
     {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import { rmSync } from 'node:fs'
 import { errorMessage, ReelayError } from '../errors.ts'
 import { parseJson } from '../json/parse.ts'
@@ -62,17 +61,17 @@ export async function importTape(
   recording: Uint8Array | string | Iterable<ImportRecord>,
   options: ImportTapeOptions = {},
 ): Promise<ImportedTape> {
-  const read = readRecording(recording, options)
+  const read = await readRecording(recording, options)
   const { header, frames } = assemble(read, { server: options.server, now: new Date() })
   const path =
     options.tape === undefined ? '' : (await writeTape(header, frames, options.tape, options.redact)).path
   return { ...tapeInMemory(path, header, frames), format: read.format, notes: read.notes ?? [] }
 }
 
-function readRecording(
+async function readRecording(
   recording: Uint8Array | string | Iterable<ImportRecord>,
   { format, companions }: ImportTapeOptions,
-): ImportedRecording & { readonly format: string } {
+): Promise<ImportedRecording & { readonly format: string }> {
   if (typeof recording !== 'string' && !(recording instanceof Uint8Array))
     return { format: 'records', frames: [...recording].map(frameOfRecord) }
   const bytes = typeof recording === 'string' ? new TextEncoder().encode(recording) : recording
@@ -85,14 +84,21 @@ function frameOfRecord({ dir, message, time, server, conn }: ImportRecord): Impo
 }
 
 /** Reads the file of another tool. Problems of any kind become an error that says what is wrong with the file. */
-export function readForeignFile(
+export async function readForeignFile(
   bytes: Uint8Array,
   {
     format,
     companions,
   }: { readonly format?: string | undefined; readonly companions?: ReadonlyMap<string, string> | undefined },
-): ImportedRecording & { readonly format: string } {
-  const source = new ImportSource(bytes, { parseYaml, ...(companions !== undefined && { companions }) })
+): Promise<ImportedRecording & { readonly format: string }> {
+  const yaml = mayBeYaml(bytes) ? await import('yaml') : undefined
+  const source = new ImportSource(bytes, {
+    // Aliases are limited, because a few lines of them can stand for gigabytes.
+    ...(yaml && {
+      parseYaml: (text: string) => yaml.parse(text, { maxAliasCount: 100, logLevel: 'error' }) as unknown,
+    }),
+    ...(companions !== undefined && { companions }),
+  })
   try {
     return readImportedRecording(source, format)
   } catch (error) {
@@ -105,16 +111,15 @@ export function readForeignFile(
   }
 }
 
-/** Aliases of YAML are limited, because a few lines of them can stand for gigabytes. */
-function parseYaml(text: string): unknown {
-  if (text.length > MAX_YAML || !YAML_START.test(text)) return undefined
-  const yaml = createRequire(import.meta.url)('yaml') as typeof import('yaml')
-  return yaml.parse(text, { maxAliasCount: 100, logLevel: 'error' })
+function mayBeYaml(bytes: Uint8Array): boolean {
+  if (bytes.length > MAX_YAML) return false
+  return YAML_START.test(Buffer.from(bytes.subarray(0, YAML_HEAD)).toString('utf8'))
 }
 
 const MAX_YAML = 32 * 1024 * 1024
+const YAML_HEAD = 64 * 1024
 /** A key at the beginning of a line, after comments. Most other texts are not worth a YAML parser. */
-const YAML_START = /^(?:﻿|---.*\n|\s*#.*\n|\s*\n)*[A-Za-z_"'][\w "'-]*:(?:\s|$)/
+const YAML_START = /^(?:\uFEFF|---.*\n|\s*#.*\n|\s*\n)*[A-Za-z_"'][\w "'-]*:(?:\s|$)/
 
 interface AssembleOptions {
   readonly server?: string | undefined
@@ -148,7 +153,10 @@ export function assemble(
     header: tapeHeader(
       new Date(start),
       Object.fromEntries(infos),
-      pickLabels({ ...labels, tags: { ...labels?.tags, imported: format } }),
+      pickLabels({
+        ...labels,
+        tags: { ...labels?.tags, ...(!OWN_FORMATS.includes(format) && { imported: format }) },
+      }),
     ),
     frames: hasEnd ? numbered : [...numbered, end],
   }
@@ -171,6 +179,8 @@ function renaming(
 }
 
 const DEFAULT_SERVER = 'imported'
+/** Formats that are written by `reelay export` and hold the whole tape. */
+const OWN_FORMATS = ['yaml']
 
 function completeFrame(
   frame: ImportedFrame,
@@ -183,7 +193,7 @@ function completeFrame(
       return { ...rest, ...place, message: classifyMessage(parseJson(rest.text)) }
     case 'event':
       return rest.server === undefined && (rest.event === 'end' || rest.event === 'server')
-        ? { kind: 'event', n, t, event: rest.event, details: rest.details ?? {} }
+        ? { kind: 'event', n, t, event: rest.event, details: eventDetails(rest, n) }
         : { ...place, kind: 'event', event: rest.event, details: rest.details ?? {} }
     case 'stderr':
       return { ...rest, ...place, dir: 's2c' }
@@ -191,6 +201,14 @@ function completeFrame(
     case 'raw':
       return { ...rest, ...place }
   }
+}
+
+/** The end of a tape counts its frames, which may have been edited. */
+function eventDetails(
+  { event, details = {} }: Extract<ImportedFrame, { readonly kind: 'event' }>,
+  n: number,
+): Readonly<Record<string, unknown>> {
+  return event === 'end' ? { ...details, frames: n } : details
 }
 
 /** A tape in memory, with its turns. */
@@ -259,7 +277,8 @@ function unwritable(path: string, why: string): ReelayError {
   })
 }
 
-function readerOf(path: string, header: TapeHeader, frames: readonly Frame[]): TapeReader {
+/** Reads a tape that is in memory. */
+export function readerOf(path: string, header: TapeHeader, frames: readonly Frame[]): TapeReader {
   return {
     path,
     header,

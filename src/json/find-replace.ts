@@ -91,15 +91,21 @@ export function replaceValue(text: string, path: JsonPath, replacement: string):
   return range === undefined ? text : replaceRange(text, range, replacement)
 }
 
-/** Removes members of an object and keeps every other byte. */
+/** Removes members of an object, each with one comma, and keeps every other byte. */
 export function removeMembers(text: string, names: readonly string[]): string {
-  const members: { readonly name: string; readonly start: number; readonly end: number }[] = []
+  const members: { readonly isKept: boolean; readonly start: number; readonly end: number }[] = []
   forEachMember(text, skipSeparators(text, 0), (key, value) =>
-    members.push({ name: decodeString(text, key), start: key.start, end: value.end }),
+    members.push({ isKept: !names.includes(decodeString(text, key)), start: key.start, end: value.end }),
   )
-  if (!members.some(({ name }) => names.includes(name))) return text
-  const kept = members.filter(({ name }) => !names.includes(name))
-  return `{${kept.map(({ start, end }) => text.slice(start, end)).join(',')}}`
+  const lastKept = members.findLastIndex(({ isKept }) => isKept)
+  const removed = members.flatMap(({ isKept, start, end }, index): readonly TextReplacement[] => {
+    if (isKept) return []
+    const before = members[index - 1]
+    // A member after the last one that is kept takes the comma before it along.
+    if (index > lastKept && before !== undefined) return [{ start: before.end, end, text: '' }]
+    return [{ start, end: members[index + 1]?.start ?? end, text: '' }]
+  })
+  return applyReplacements(text, removed)
 }
 
 /** Makes all replacements, which must not overlap. */

@@ -78,21 +78,22 @@ async function importFile(
   const { header, frames } = assemble(recording, { server, now: new Date() })
   const written = await writeTape(header, frames, tape, redaction)
   const shown = createOutputRedactor()
-  for (const note of recording.notes ?? []) process.stderr.write(`note: ${escapeControlChars(shown(note))}\n`)
+  importNotes(recording.notes, shown)
   const messages = frames.filter(({ kind }) => kind === 'message').length
   const others = Object.keys(header.servers).length
   const servers = others > 1 ? ` of ${others} servers` : ''
   print(`${messages} messages${servers} (${recording.format}) to ${escapeControlChars(written.path)}\n`)
 }
 
-/** Adds the path of the file to errors. */
-async function readRecording(
-  path: string,
-  format: string | undefined,
-): Promise<ReturnType<typeof readForeignFile>> {
+export function importNotes(notes: readonly string[] = [], shown: (text: string) => string): void {
+  for (const note of notes) process.stderr.write(`note: ${escapeControlChars(shown(note))}\n`)
+}
+
+/** Reads a file, and adds its path to errors. */
+export async function readRecording(path: string, format: string | undefined): ReturnType<typeof readForeignFile> {
   const { bytes, companions } = await readImportFiles(path)
   try {
-    return readForeignFile(bytes, { format, companions })
+    return await readForeignFile(bytes, { format, companions })
   } catch (error) {
     if (!(error instanceof ReelayError) || error.code !== 'IMPORT_FAILED') throw error
     throw new ReelayError('IMPORT_FAILED', `${path}: ${error.message}`, {

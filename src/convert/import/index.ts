@@ -32,6 +32,7 @@ import {
   mcpSpecFormat,
   timeTravelFormat,
 } from './tool-calls.ts'
+import { yamlFormat } from './yaml.ts'
 
 /** The formats that can be imported, the most distinctive first. */
 export const IMPORT_FORMATS: readonly ImportFormat[] = [
@@ -61,6 +62,7 @@ export const IMPORT_FORMATS: readonly ImportFormat[] = [
   codexFormat,
   agentlogFormat,
   directedLinesFormat,
+  yamlFormat,
   mcpVcrFormat,
   mcpMessagesFormat,
   pairsFormat,
