@@ -123,7 +123,8 @@ export const ERROR_CODES = {
   },
   EXPORT_FAILED: {
     exit: 3,
-    about: 'The tape could not be written in another format: the file or the collector cannot be reached, or the editor failed.',
+    about:
+      'The tape could not be written in another format: the file or the collector cannot be reached, or the editor failed.',
   },
   IMPORT_FAILED: {
     exit: 3,

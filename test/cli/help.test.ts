@@ -25,7 +25,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
       ['Replay:', 'replay verify debug dap learn noise'],
       ['Compare:', 'diff diff-batch contract explain'],
       ['Load and chaos:', 'load chaos'],
-      ['Share and import:', 'redact share import'],
+      ['Share and import:', 'redact share import export convert edit'],
       ['Get started:', 'demo completion help'],
     ],
   })

@@ -165,7 +165,7 @@ export const convertCommand: CommandDefinition = defineCommand<ConvertFlags>({
 /** Opens a tape, or reads the recording of another tool into memory. */
 async function openSource(from: string, format: string | undefined): Promise<TapeReader> {
   if (format === undefined && !existsSync(from)) return openTape(resolveTape(from))
-  if (format === undefined && /\.tape\.jsonl$/.test(from)) return openTape(from)
+  if (format === undefined && from.endsWith('.tape.jsonl')) return openTape(from)
   const recording = await readRecording(from, format)
   importNotes(recording.notes, createOutputRedactor())
   const { header, frames } = assemble(recording, { now: new Date() })

@@ -90,7 +90,10 @@ export function importNotes(notes: readonly string[] = [], shown: (text: string)
 }
 
 /** Reads a file, and adds its path to errors. */
-export async function readRecording(path: string, format: string | undefined): ReturnType<typeof readForeignFile> {
+export async function readRecording(
+  path: string,
+  format: string | undefined,
+): ReturnType<typeof readForeignFile> {
   const { bytes, companions } = await readImportFiles(path)
   try {
     return await readForeignFile(bytes, { format, companions })

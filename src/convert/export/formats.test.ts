@@ -182,10 +182,22 @@ test('an edited message in YAML is marked, and the others keep their spelling', 
   expect(textsOf(tape)[7]?.[1]).toContain('"never"')
 })
 
+const outcomes = (turns: ImportedTape['turns']): unknown =>
+  turns
+    .flatMap(({ trigger, response }) =>
+      trigger?.message.kind === 'request' && response?.message.kind === 'response'
+        ? [[trigger.message.method, trigger.message.params, response.message.outcome]]
+        : [],
+    )
+    .map((call) => JSON.stringify(call))
+    .toSorted()
+
 describe('formats of requests with responses', () => {
   test('Agent VCR: requests, responses, notifications and losses', async () => {
     const { text, lost } = await exported(ended([...messages(SESSION), STDERR]), 'agent-vcr')
-    expect(lost.join(', ')).toBe('1 stderr frame, overlap of calls at the same time, 1 notification of the client, 1 data member of errors')
+    expect(lost.join(', ')).toBe(
+      '1 stderr frame, overlap of calls at the same time, 1 notification of the client, 1 data member of errors',
+    )
     const tape = await importTape(text)
     expect(tape.format).toBe('agent-vcr')
     const { imported: _, ...tags } = tape.header.tags
@@ -208,15 +220,6 @@ describe('formats of requests with responses', () => {
     ])
     const tape = await importTape(text)
     expect(tape.format).toBe('agentlog')
-    const outcomes = (turns: ImportedTape['turns']): unknown =>
-      turns
-        .flatMap(({ trigger, response }) =>
-          trigger?.message.kind === 'request' && response?.message.kind === 'response'
-            ? [[trigger.message.method, trigger.message.params, response.message.outcome]]
-            : [],
-        )
-        .map((call) => JSON.stringify(call))
-        .toSorted()
     const original = await importTape(SESSION.map(({ dir, text: sent }) => ({ dir, message: sent })))
     expect(outcomes(tape.turns)).toEqual(outcomes(original.turns))
   })
@@ -284,9 +287,10 @@ describe('traces', () => {
       status: { code: 2 },
     })
     const facts = Object.fromEntries(
-      (spans[1]?.['attributes'] as { key: string; value: { stringValue: string } }[]).map(
-        ({ key, value }) => [key, value.stringValue],
-      ),
+      (spans[1]!['attributes'] as { key: string; value: { stringValue: string } }[]).map(({ key, value }) => [
+        key,
+        value.stringValue,
+      ]),
     )
     expect(facts).toEqual({
       'mcp.method.name': 'tools/call',

@@ -147,9 +147,6 @@ interface EntryParts {
 
 function entryOf({ header }: ExportedTape, parts: EntryParts): HarEntry {
   const { start, answered, end, url, method, headers, body, status, responseHeaders, content } = parts
-  const pairs = (list: HeaderList): readonly JsonObject[] => list.map(([name, value]) => ({ name, value }))
-  const typeOf = (list: HeaderList): string =>
-    list.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'application/json'
   const entry = {
     startedDateTime: isoTime(header, start),
     time: end - start,
@@ -183,4 +180,12 @@ function entryOf({ header }: ExportedTape, parts: EntryParts): HarEntry {
     timings: { send: 0, wait: answered - start, receive: end - answered },
   }
   return { start, entry }
+}
+
+function pairs(list: HeaderList): readonly JsonObject[] {
+  return list.map(([name, value]) => ({ name, value }))
+}
+
+function typeOf(list: HeaderList): string {
+  return list.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'application/json'
 }

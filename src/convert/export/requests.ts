@@ -42,14 +42,14 @@ interface ExportedAnswer {
   readonly json: string
 }
 
-export interface ProducedValue {
+interface ProducedValue {
   readonly name: string
   readonly recorded: string
   readonly path: JsonPath
   readonly inside: readonly LocationStep[]
 }
 
-export interface UsedValue {
+interface UsedValue {
   readonly name: string
   readonly recorded: string
   readonly path: JsonPath

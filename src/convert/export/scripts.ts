@@ -70,13 +70,16 @@ function sessionTests(session: ExportedSession, index: number, syntax: TestSynta
 }
 
 /** The first lines of a script. */
-export function scriptHead({ name, header }: ExportedTape, usage: string): string {
-  const line = (text: string): string => `// ${text.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}`
+function scriptHead({ name, header }: ExportedTape, usage: string): string {
   return [
-    line(`Made by ${header.by} from the tape ${name}, recorded ${header.started}.`),
-    line(`It sends the recorded messages to a server over HTTP. Choose the server with ${usage};`),
-    line('to try it without one: reelay serve <tape> --http 8080'),
+    commentLine(`Made by ${header.by} from the tape ${name}, recorded ${header.started}.`),
+    commentLine(`It sends the recorded messages to a server over HTTP. Choose the server with ${usage};`),
+    commentLine('to try it without one: reelay serve <tape> --http 8080'),
   ].join('\n')
+}
+
+function commentLine(text: string): string {
+  return `// ${text.replaceAll(/[\r\n\u2028\u2029]/g, ' ')}`
 }
 
 /** The address of the recorded server, or that of `reelay serve`. */

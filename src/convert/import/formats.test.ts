@@ -273,7 +273,7 @@ test('messages keep the spelling that they have in the file', async () => {
     `{"jsonrpc":"2.0", "id":7,"method":"x","params":{"_meta":{"k":1.50}},"_meta":{"dir":"send","server":"a"}}\n`,
   )
   expect(stripped.turns[0]?.trigger?.text).toBe(
-    '{"jsonrpc":"2.0","id":7,"method":"x","params":{"_meta":{"k":1.50}}}',
+    '{"jsonrpc":"2.0", "id":7,"method":"x","params":{"_meta":{"k":1.50}}}',
   )
 })
 
