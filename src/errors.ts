@@ -188,6 +188,8 @@ export class ReelayError extends Error {
  */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  const [, tls] = /\bSSL routines:\w*:([^:]+):/.exec(error.message) ?? []
+  if (tls !== undefined) return `TLS error: ${tls}`
   const [, code = '', why = '', call, path] = FILE_ERROR.exec(error.message) ?? []
   if (code === '') return error.message
   if (call === 'mkdir') return `the folder ${path} cannot be created: ${why}`

@@ -139,7 +139,7 @@ async function runProxy(
   const { url, faults, seed = DEFAULT_SEED, quiet = false } = flags
   if (names.length > 0)
     throw usageError(
-      `${JSON.stringify(names[0])} is neither an option nor behind --`,
+      `${JSON.stringify(names[0])} is neither an option nor after --`,
       'put the server command after --; a tape is named only with --every',
     )
   const [program, ...args] = command

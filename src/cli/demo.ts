@@ -5,7 +5,7 @@ import { defineCommand, type CommandDefinition } from './command.ts'
 import { switchOn } from './options/option-types.ts'
 import { option } from './options/option.ts'
 import { print } from './output/print.ts'
-import { reelayCommand } from './reelay-command.ts'
+import { isOnPath, reelayCommand } from './reelay-command.ts'
 import { abortOnSignals } from './signals.ts'
 
 const TIMEOUT_MS = 30_000
@@ -23,6 +23,10 @@ async function showDemo(): Promise<void> {
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(TIMEOUT_MS)])
   try {
     await runDemo({ reelay: commandName(), program: reelayCommand(), tell: printLine, signal })
+    if (basename(process.argv[1] ?? '') === 'reelay' && !isOnPath())
+      printLine(
+        '`reelay` is not on your PATH yet: npm install --global, with the package that you gave to npx',
+      )
   } catch (error) {
     if (!interrupted.aborted) throw error
     process.exitCode = interrupted.reason === 'SIGTERM' ? 143 : 130

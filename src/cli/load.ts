@@ -227,7 +227,7 @@ async function reportRun(
     tapes: paths,
     target,
     model,
-    level: `${highestLevel(shape)} ${model === 'open' ? 'sessions/s' : 'users'}`,
+    level: `${highestLevel(shape)} ${model === 'open' ? 'sessions/s' : highestLevel(shape) === 1 ? 'user' : 'users'}`,
     threads,
     started: started.toISOString(),
     ...(workers && { workers }),

@@ -7,6 +7,7 @@ import { print } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 import { inferNamedClass, NAMED_KINDS } from '../diff/noise/classes/index.ts'
 import { valuesAt } from '../diff/noise/learned.ts'
+import { suggestName } from '../text.ts'
 import type { ReelayError } from '../errors.ts'
 import { isObject, member, parseJson } from '../json/parse.ts'
 import { formatPath, parsePath, type PathPattern } from '../json/path.ts'
@@ -143,7 +144,7 @@ async function accept(name: string, words: PlaceWords, flags: AcceptFlags): Prom
   const { as: kind = 'any', note } = flags
   if (kind !== 'order' && !NAMED_KINDS.includes(kind))
     throw usageError(
-      `unknown class ${JSON.stringify(kind)} for --as`,
+      `unknown class ${JSON.stringify(kind)} for --as${suggestName(kind, NAMED_KINDS)}`,
       `use one of ${NAMED_KINDS.join(', ')}, order`,
     )
   const accepted = await acceptedPlaces(tape, words, flags)

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /** The command that starts this program again, with absolute paths: Node and its script, or the single-file binary alone. */
 export function reelayCommand(): readonly [string, ...string[]] {
@@ -7,11 +7,22 @@ export function reelayCommand(): readonly [string, ...string[]] {
   return script === realpathSync(process.execPath) ? [process.execPath] : [process.execPath, script]
 }
 
-/** The entry of an MCP client's config that starts this program with some arguments: by name if the user did so, else by path. */
+/** The entry of an MCP client's config that starts this program with some arguments: by name if a client can find it, else by path. */
 export function clientEntry(args: readonly string[]): ClientEntry {
-  const isOnPath = basename(process.argv[1] ?? '') === 'reelay'
-  const [command, ...script] = isOnPath ? ['reelay'] : reelayCommand()
-  return { command: command ?? 'reelay', args: [...script, ...args] }
+  const [command, ...script] = isOnPath() ? ['reelay'] : reelayCommand()
+  return { command: command ?? 'reelay', args: [...script, ...args.map(fromAnyFolder)] }
+}
+
+/** npx and the scripts of a package put a folder on the PATH that a client does not have there. */
+export function isOnPath(): boolean {
+  const program = process.argv[1] ?? ''
+  return basename(program) === 'reelay' && !dirname(program).endsWith(join('node_modules', '.bin'))
+}
+
+/** A client starts the command in a folder of its own, so the path of a file has to be absolute. */
+function fromAnyFolder(word: string): string {
+  const looksLikePath = /^\.{1,2}$|[/\\]|\.\w+$/.test(word) && !word.startsWith('-') && !word.includes('://')
+  return looksLikePath && existsSync(word) ? resolve(word) : word
 }
 
 /** A server in the config of an MCP client: a command that the client starts, or a URL. */

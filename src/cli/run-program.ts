@@ -3,7 +3,14 @@ import { ReelayError } from '../errors.ts'
 import { quoteShellWord, similarName } from '../text.ts'
 import { VERSION } from '../version.ts'
 import type { CommandDefinition } from './command.ts'
-import { longFlag, optionHelp, valueName, type GivenOptions, type OptionRow } from './options/option.ts'
+import {
+  longFlag,
+  optionHelp,
+  otherOptionName,
+  valueName,
+  type GivenOptions,
+  type OptionRow,
+} from './options/option.ts'
 import { ignoreClosedOutput } from './output/print.ts'
 import { COMMANDS, type CommandEntry } from './program.ts'
 
@@ -19,7 +26,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   for (const [heading, entries] of Object.entries(COMMANDS))
     for (const entry of entries) program.addCommand((await commandFor(entry, argv)).helpGroup(`${heading}:`))
   try {
-    rejectUnknownHelpTopic(program, argv)
+    rejectUnknownCommand(program, argv)
     rejectMissingTape(argv)
     await program.parseAsync(argv.map((word, at) => (at === 2 && word === '-v' ? '--version' : word)))
   } catch (error) {
@@ -131,49 +138,93 @@ function optionTerm(row: OptionRow<unknown>): string {
   return `${row.flag} ${valueName(row)}`.trim()
 }
 
-/** Commander would show the help of the whole program. */
-function rejectUnknownHelpTopic(program: Command, [, , verb, name]: readonly string[]): void {
-  if (verb !== 'help' || name === undefined || name.startsWith('-')) return
+/** Commander would show the help of the whole program for an unknown topic, and for an unknown command with --help. */
+function rejectUnknownCommand(program: Command, [, , verb, topic]: readonly string[]): void {
+  const name = verb === 'help' ? topic : verb
+  if (name === undefined || name.startsWith('-')) return
   const known = ['help', ...program.commands.map((command) => command.name())]
   if (known.includes(name)) return
-  const similar = similarName(name, known)
+  const similar = OTHER_COMMANDS[name.toLowerCase()] ?? similarName(name.toLowerCase(), known)
   const guess = similar === undefined ? '' : `did you mean ${similar}? Otherwise `
   throw new ReelayError('USAGE', `unknown command '${name}'`, { hint: `${guess}see reelay --help` })
+}
+
+/** What other tools call a command. */
+const OTHER_COMMANDS: Readonly<Record<string, string>> = {
+  capture: 'record',
+  check: 'verify',
+  compare: 'diff',
+  delete: 'rm',
+  fuzz: 'chaos',
+  ls: 'list',
+  mock: 'serve',
+  open: 'inspect',
+  play: 'serve or replay',
+  playback: 'serve or replay',
+  proxy: 'record',
+  remove: 'rm',
+  show: 'inspect',
+  start: 'serve',
+  test: 'verify',
+  version: '--version',
+  view: 'inspect',
 }
 
 function usageErrorFrom(error: CommanderError, program: Command, argv: readonly string[]): ReelayError {
   const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n')
   const command = program.commands.find((each) => each.name() === argv[2])?.name()
   const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
-  const [, similar] = /^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? []
-  const missing = missingDashes(argv) ?? MISSING_ARGUMENT_HINTS[message]
-  const guess = similar ?? (missing === undefined ? otherNameOf(message, program, argv) : undefined)
+  const [, similar] = isTooShort(message) ? [] : (/^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? [])
+  const dashes = missingDashes(argv)
+  const missing = dashes ?? missingArgumentHint(message, argv) ?? misplacedOption(message, argv)
+  const guess = dashes === undefined ? (otherNameOf(message, program, argv) ?? similar) : undefined
   if (guess === undefined && missing !== undefined)
     return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
   return new ReelayError('USAGE', message, { hint, cause: error })
 }
 
+/** Too little is left of an option such as `--on` to guess what it should be. */
+function isTooShort(message: string): boolean {
+  return /^unknown option '--?.{1,2}'$/.test(message)
+}
+
+/** Options of a command are written after it. */
+function misplacedOption(message: string, argv: readonly string[]): string | undefined {
+  const [option = '', ...words] = argv.slice(2)
+  const verb = words.find((word) => !word.startsWith('-'))
+  const isCommand = Object.values(COMMANDS).some((entries) => entries.some(({ name }) => name === verb))
+  if (!isCommand || message !== `unknown option '${option}'`) return undefined
+  const rest = words.filter((word) => word !== verb).join(' ')
+  return `options follow the command: reelay ${[verb, rest, option].filter((part) => part !== '').join(' ')}`
+}
+
 /** Options that other tools have by another name. */
 function otherNameOf(message: string, program: Command, [, , verb]: readonly string[]): string | undefined {
   const [, unknown = ''] = /^unknown option '(.+)'$/.exec(message) ?? []
-  const known = program.commands.find((each) => each.name() === verb)?.options ?? []
-  const other = OTHER_NAMES[unknown]?.find((name) => known.some(({ long }) => long === name))
-  return other === undefined ? undefined : `Did you mean ${other}?`
+  const options = program.commands.find((each) => each.name() === verb)?.options ?? []
+  const known = options.flatMap(({ long }) => long ?? [])
+  // Commander does not suggest the options that only --help-all shows.
+  const name =
+    otherOptionName(unknown, known) ?? (isTooShort(message) ? undefined : similarName(unknown, known))
+  return name === undefined ? undefined : `Did you mean ${name}?`
 }
 
-const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  '--duration': ['--for'],
-  '--vus': ['--users'],
-  '--concurrency': ['--users'],
-  '--format': ['--report', '--json'],
-  '--reporter': ['--report', '--json'],
-  '--force': ['--overwrite'],
-  '--port': ['--http', '--listen'],
-  '--host': ['--http', '--listen'],
+/** Some hints are those of one command, because others have an argument of the same name. */
+function missingArgumentHint(message: string, [, , verb, action]: readonly string[]): string | undefined {
+  const own = [`${verb} ${action}: ${message}`, `${verb}: ${message}`, message]
+  return own.map((key) => MISSING_ARGUMENT_HINTS[key]).find((hint) => hint !== undefined)
 }
 
 const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
+  "missing required argument 'filter'":
+    "give what to look for, as in: reelay search 'tool:search status:error'; see reelay search --help",
+  "rm: missing required argument 'tapes'":
+    'give the tapes to delete, as in: reelay rm my-tape; reelay list shows them',
+  "contract lock: missing required argument 'contract'":
+    'give the file, as in: reelay contract lock server.lock.yaml my-tape',
+  "contract accept: missing required argument 'contract'":
+    'give the contract and a fingerprint that reelay contract check prints',
   "missing required argument 'command'":
     'put the command after --, as in: reelay run --record my-tape -- node app.js',
   "missing required argument 'tape'":
@@ -205,7 +256,8 @@ const TAPE_COMMANDS = new Set(['verify', 'replay', 'learn', 'debug', 'load'])
 /** The words of a server command are read as options of Reelay if `--` is missing. */
 function missingDashes(argv: readonly string[]): string | undefined {
   const [, , command = '', ...words] = argv
-  const names = words.filter((word) => !word.startsWith('-'))
+  // A word after an option is most likely its value.
+  const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1]?.startsWith('--') !== true)
   const isServerMissing = ['verify', 'replay', 'learn', 'serve'].includes(command) && names.length > 1
   if (argv.includes('--') || !(isServerMissing || (command === 'run' && names.length > 0))) return undefined
   return command === 'run'

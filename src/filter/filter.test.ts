@@ -144,6 +144,8 @@ test.each([
   ['tool:a or', '"or" needs a term on both sides, at position 10'],
   ['or tool:a', '"or" needs a term on both sides, at position 3'],
   ['not', 'a term must follow the negation, at position 1'],
+  ['tool=search', 'tool is a field, and a colon follows a field, at position 1'],
+  ['tool:a duration>5s', 'duration is a field, and a colon follows a field, at position 8'],
   ['"open', 'this quote is not closed, at position 1'],
   ['params.a > ', 'a value must follow params.a >, at position 12'],
   ['params.a > true', '> compares numbers or texts, not true, at position 12'],

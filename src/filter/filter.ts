@@ -631,9 +631,24 @@ class FilterParser {
     const start = this.#at
     const quoted = this.#take(QUOTED)?.[0]
     const text = quoted === undefined ? this.#take(WORD)?.[0] : parseJson(quoted)
+    if (quoted === undefined && text !== undefined) this.#rejectOperator(text, start)
     if (typeof text === 'string') return searchNode(text)
     const why = quoted === undefined ? 'this quote is not closed' : `${quoted} is not a JSON string`
     throw this.#invalid(why, start)
+  }
+
+  /** `tool=search` would be searched as a text, and never be found. */
+  #rejectOperator(word: unknown, at: number): void {
+    const [, name = '', operator = '', value = ''] = /^(\w+)(==?|!=|>=?|<=?)(.*)$/s.exec(String(word)) ?? []
+    const field = FIELDS.find((each) => each.name === name || each.aliases?.includes(name))
+    if (field === undefined) return
+    const isAmount = /[<>]/.test(operator) && ['duration', 'size'].includes(name)
+    const right = `${operator === '!=' ? '-' : ''}${name}:${isAmount ? operator : ''}${value === '' ? '…' : value}`
+    throw this.#invalid(
+      `${name} is a field, and a colon follows a field`,
+      at,
+      `write ${right}; put ${JSON.stringify(word)} in quotes to search for it as text`,
+    )
   }
 
   #isWordNext(word: string): boolean {

@@ -1,3 +1,4 @@
+import { errorMessage } from '../errors.ts'
 import { findHeader } from '../http/headers.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
@@ -152,7 +153,8 @@ class StreamableHttpLink implements ClientLink {
     post.settle()
   }
 
-  #fail(post: Post, body: HttpBodyReader | undefined, { message }: Error): void {
+  #fail(post: Post, body: HttpBodyReader | undefined, error: Error): void {
+    const message = errorMessage(error)
     if (body !== undefined) return this.#interrupted(post, body, `the response broke off: ${message}`)
     const why = `the request to ${this.#url.origin} failed: ${message}`
     this.#lose(post, why)

@@ -14,6 +14,7 @@ import {
 } from '../../report/inspect/inspect.ts'
 import { renderReport } from '../../report/registry.ts'
 import { withBindingsFilePath, readBindingsForTape } from '../../store/companion-files.ts'
+import { exchangeSubject } from '../../report/exchanges.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
 import { openTape, readTape, type TapeReader } from '../../store/file/read.ts'
@@ -24,6 +25,7 @@ import { printChunks } from '../output/print.ts'
 import { redactTapeForOutput } from '../output/redact-output.ts'
 import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 import { showTapeReading } from '../output/progress.ts'
+import { suggestName } from '../../text.ts'
 
 interface InspectFlags extends ReportFlags {
   readonly json?: true
@@ -172,15 +174,35 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
   return renderReport('overview', 'text', await readOverview(reader)) // does not need the whole tape in memory
 }
 
-async function readInspection(reader: TapeReader, { filter, exchange }: InspectFlags): Promise<Inspection> {
+async function readInspection(
+  reader: TapeReader,
+  { filter, exchange, tool }: InspectFlags,
+): Promise<Inspection> {
   const inspection = inspectTape(await readTape(reader))
   const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
-  if (exchange !== undefined && shown.exchanges.length === 0)
+  if (exchange !== undefined && shown.exchanges.length === 0) {
+    const last = inspection.exchanges.at(-1)?.sequence
+    const numbers = last === undefined ? 'it has none' : `they are #1 to #${last}`
     throw usageError(
-      `the tape has no exchange #${exchange}`,
+      `the tape has no exchange #${exchange}; ${numbers}`,
       'reelay inspect <tape> shows the numbers of the exchanges',
     )
+  }
+  if (filter !== undefined && shown.exchanges.length === 0 && shown.outside.length === 0)
+    process.stderr.write(`reelay inspect: ${nothingMatches(inspection, { filter, tool })}\n`)
   return shown
+}
+
+/** An empty list could be a misspelled name. */
+function nothingMatches(
+  { exchanges }: Inspection,
+  { filter, tool }: { readonly filter: FilterExpression; readonly tool: string | undefined },
+): string {
+  const count = exchanges.length === 1 ? 'the 1 exchange' : `the ${exchanges.length} exchanges`
+  const none = `none of ${count} of the tape matches ${filter.text}`
+  if (tool === undefined || tool.includes('*')) return none
+  const known = new Set(exchanges.flatMap((each) => exchangeSubject(each).target ?? []))
+  return known.has(tool) ? none : `${none}; the tape has no ${tool}${suggestName(tool, [...known])}`
 }
 
 /** The tape may be larger than the memory. */

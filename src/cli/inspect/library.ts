@@ -1,4 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
+import { ReelayError } from '../../errors.ts'
 import { type FilterExpression, parseFilter } from '../../filter/filter.ts'
 import { exchangeSubject, summarizeExchange, type ExchangeFacts } from '../../report/exchanges.ts'
 import { inspectTape } from '../../report/inspect/inspect.ts'
@@ -111,8 +112,10 @@ async function matchesIn(path: string, filter: FilterExpression): Promise<readon
   try {
     const { tape } = redactTapeForOutput(await openTape(path))
     return inspectTape(await readTape(tape)).exchanges.filter((each) => filter.matches(exchangeSubject(each)))
-  } catch {
-    process.stderr.write(`reelay search: ${escapeControlChars(path)} cannot be read; see reelay validate\n`)
+  } catch (error) {
+    if (!(error instanceof ReelayError)) throw error
+    const hint = error.code === 'TAPE_NOT_FOUND' ? `; ${error.hint}` : ''
+    process.stderr.write(`reelay search: ${escapeControlChars(error.message + hint)}\n`)
     return []
   }
 }
@@ -187,10 +190,11 @@ function isValid({ ended, problems, unreadable }: TapeCheck): boolean {
 }
 
 function checkText(check: TapeCheck, isFixed: boolean): string {
-  const { path, frames, ended, problems, unreadable } = check
+  const { path, frames, ended, problems, unreadable, hint } = check
   if (isValid(check)) return `valid    ${escapeControlChars(path)}  ${frames} frames\n`
   const lines = [
     ...(unreadable === undefined ? [] : [unreadable]),
+    ...(hint === undefined ? [] : [`hint: ${hint}`]),
     ...problems.map(({ line, why }) => `line ${line}: ${why}`),
     ...(ended || unreadable !== undefined ? [] : ['no end: cut off, or still being recorded']),
   ]

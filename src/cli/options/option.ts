@@ -231,7 +231,7 @@ export function takeOptions(
     const isSwitch = row.type.kind === 'switch'
     if (isSwitch && inline !== undefined) throw usageError(`${flag} takes no value`, `write ${flag} alone`)
     const value = isSwitch ? true : (inline ?? argv[++at])
-    if (value === undefined)
+    if (value === undefined || value === '--')
       throw usageError(
         `${longFlag(row.flag ?? '')} needs a value: ${valueName(row)}`,
         'see reelay record --help',
@@ -240,6 +240,38 @@ export function takeOptions(
     at++
   }
   return { given, rest: argv.slice(at), isHelp: false }
+}
+
+/** An option of the command that other tools, or other commands, call by this name. */
+export function otherOptionName(flag: string, known: readonly string[]): string | undefined {
+  return OTHER_NAMES[flag]?.find((name) => known.includes(name))
+}
+
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  '--duration': ['--for'],
+  '--vus': ['--users'],
+  '--concurrency': ['--users'],
+  '--format': ['--report', '--json'],
+  '--reporter': ['--report', '--json'],
+  '--force': ['--overwrite', '--yes'],
+  '--port': ['--http', '--listen'],
+  '--host': ['--http', '--listen'],
+  '--listen': ['--http'],
+  '--http': ['--listen'],
+  '--older-than': ['--before'],
+  '--older': ['--before'],
+  '--fault': ['--faults'],
+  '--method': ['--include', '--filter'],
+  '--grep': ['--filter'],
+  '--search': ['--filter'],
+  '--breakpoint': ['--break'],
+  '--objective': ['--slo'],
+  '--threshold': ['--slo'],
+  '--thresholds': ['--slo'],
+  '--expect': ['--slo'],
+  '--endpoint': ['--url'],
+  '--out': ['--output'],
+  '--file': ['--output'],
 }
 
 function isFlag(word: string): boolean {

@@ -14,6 +14,7 @@ import {
   hasFlag,
   longFlag,
   readOptions,
+  otherOptionName,
   takeOptions,
   usageError,
   type OptionRows,
@@ -312,6 +313,9 @@ function takeOptionsAroundName(
   if (name === undefined || !startsWithOption(after)) return { given, rest }
   const more = takeOptions(after, RECORD_OPTIONS, () => ambiguousArguments(rest))
   const isComplete = more.rest.length === 0 || more.rest[0] === '--'
+  const isUrl = more.given['url'] !== undefined || more.given['urlEnv'] !== undefined
+  if (isUrl && !isComplete)
+    throw usageError(`"${more.rest[0]}" is not needed`, 'with --url there is only the name of the tape')
   // Without `--`, the words may be a server command with options of its own, unless there is another kind of server.
   const hasServer = more.rest[0] === '--' || ['url', 'urlEnv', 'forward'].some((each) => more.given[each])
   if (more.isHelp || !isComplete || !hasServer) throw ambiguousArguments(rest)
@@ -334,16 +338,16 @@ function startsWithOption(words: readonly string[]): boolean {
 }
 
 function unknownOption(flag: string): ReelayError {
-  const similar = similarName(flag, recordFlags())
-  const guess = similar === undefined ? '' : `did you mean ${similar}? `
+  const similar = otherOptionName(flag, recordFlags()) ?? similarName(flag, recordFlags())
+  const rest = 'ptions of the server command go after it, or after --; see reelay record --help'
   return usageError(
     `unknown option ${flag}`,
-    `${guess}Options of the server command go after it, or after --; see reelay record --help`,
+    similar === undefined ? `o${rest}` : `did you mean ${similar}? O${rest}`,
   )
 }
 
 function recordFlags(): readonly string[] {
-  return Object.values(RECORD_OPTIONS).map(({ flag = '' }) => longFlag(flag))
+  return ['--help', '--help-all', ...Object.values(RECORD_OPTIONS).map(({ flag = '' }) => longFlag(flag))]
 }
 
 function readUrlArgs(

@@ -148,7 +148,7 @@ export const REPLAY_OPTIONS: OptionTable<
     startTimeout: option(
       '--start-timeout',
       durationValue(),
-      'Wait at most this long for the first response, while the server starts',
+      'Wait at most this long for the first response, while the server starts; with --url the default is --timeout, but at least 10s',
       { config: 'replay.defaults.startTimeout', default: `${DEFAULT_START_TIMEOUT / 1000}s` },
     ),
     sse: option(
@@ -569,8 +569,10 @@ export function readReplaySection(section: Setting, env: Environment): Partial<R
 /** Converts the values to options of the library. */
 export function toReplayOptions(flags: ReplayFlags): Omit<ReplayOptions, 'target'> {
   const settings = SETTING_NAMES.map((name) => [name, flags[name]])
-  const { order, inject, injectErrors = INJECTED_ERRORS, seed } = flags
+  const { order, inject, injectErrors = INJECTED_ERRORS, seed, url, timeout = DEFAULT_TIMEOUT } = flags
   return {
+    // A server at a URL has started already.
+    ...(url !== undefined && { startTimeout: Math.max(timeout, DEFAULT_TIMEOUT) }),
     ...Object.fromEntries(settings.filter(([, value]) => value !== undefined)),
     ...(order !== undefined && { ordering: readOrdering(order, flags) }),
     ...(seed !== undefined && { seed }),

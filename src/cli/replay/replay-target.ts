@@ -1,7 +1,8 @@
 import { ReelayError } from '../../errors.ts'
 import type { StdioLinkOptions } from '../../link/stdio.ts'
+import type { OpenLink } from '../../link/client-link.ts'
 import type { RecordingSummary } from '../../record/tape-log.ts'
-import type { ReplayTarget } from '../../replay/options.ts'
+import { DEFAULT_START_TIMEOUT, type ReplayTarget } from '../../replay/options.ts'
 import { commandTarget, sseTarget, urlTarget } from '../../replay/targets.ts'
 import { escapeControlChars } from '../../text.ts'
 import { headerRecord } from '../options/option-types.ts'
@@ -16,12 +17,41 @@ export function readReplayTarget(
   surroundings: Pick<StdioLinkOptions, 'cwd' | 'env'> = {},
 ): ReplayTarget {
   const [file, ...args] = command
+  if (file === '' && url === undefined)
+    throw usageError(
+      'the server command is empty',
+      'after -- there is an empty word: is a shell variable not set?',
+    )
   if (file !== undefined && url === undefined)
     return commandTarget([file, ...args], { onStderr, ...surroundings })
   if (url === undefined || file !== undefined) throw targetUsageError(file !== undefined)
   const headers = headerRecord(header)
   return sse ? sseTarget(url, { headers }) : urlTarget(url, { headers })
 }
+
+/** Tells the user why nothing happens if a server is silent for some seconds after its start. */
+export function announceWaiting(target: ReplayTarget, startTimeout: number | undefined): ReplayTarget {
+  const limit = (startTimeout ?? DEFAULT_START_TIMEOUT) / 1000
+  const text = `reelay: no answer from the server yet; waiting up to ${limit} s for it to start (--start-timeout)\n`
+  let isAnnounced = limit * 1000 <= SILENCE_MS
+  const open: OpenLink = async (handlers) => {
+    const timer = setTimeout(() => {
+      if (!isAnnounced) process.stderr.write(text)
+      isAnnounced = true
+    }, SILENCE_MS).unref()
+    const stop = (): void => clearTimeout(timer)
+    handlers.signal?.addEventListener('abort', stop, { once: true })
+    return target.open({
+      ...handlers,
+      onText: (...received) => (stop(), handlers.onText(...received)),
+      onLost: (...lost) => (stop(), handlers.onLost(...lost)),
+      onEnd: (why) => (stop(), handlers.onEnd(why)),
+    })
+  }
+  return { ...target, open }
+}
+
+const SILENCE_MS = 5_000
 
 /** Stderr of the live server. It would bury the report, so only its length is shown, unless `-v` is given or the run fails. */
 export class FoldedStderr {

@@ -12,7 +12,7 @@ import {
 } from '../options/replay-options.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
-import { FoldedStderr, printRunTape, readReplayTarget } from './replay-target.ts'
+import { announceWaiting, FoldedStderr, printRunTape, readReplayTarget } from './replay-target.ts'
 import { recordTarget } from '../../replay/record-target.ts'
 import { askOnTerminal, pauseOnFailure, requireInteractive, runStepped } from './interactive.ts'
 import { printDryRun, RunReports, createRunRedactor, redactReport } from './run-reports.ts'
@@ -157,7 +157,10 @@ async function replayTape(
   const given = readSecretValues(flags)
   const stderr = new FoldedStderr(flags.verbose === true)
   const { target, closeTape } = recordTarget(
-    readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
+    announceWaiting(
+      readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
+      options.startTimeout,
+    ),
     {
       path: flags.record,
       of: tape.header.id,

@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { errorMessage, ReelayError } from '../../errors.ts'
 import { readMatchSettings, type MatchSettings } from '../../match/options.ts'
-import { presetFaults } from '../../faults/presets.ts'
+import { FAULT_PRESETS, presetFaults } from '../../faults/presets.ts'
 import { parseFaultRules, type FaultRule } from '../../faults/fault-rules.ts'
 import { parseRuleFile } from '../../faults/request-rules.ts'
 import { parseOverrides, type Override } from '../../serve/overrides.ts'
 import type { SessionLimits } from '../../serve/http/session-table.ts'
 import type { ServeOptions } from '../../serve/serve-options.ts'
+import { similarName } from '../../text.ts'
 import type { CompanionFile } from '../../store/companion-files.ts'
 import { readConfig, type ConfigFlags } from '../options/config-options.ts'
 import type { ClockFlag, ServeFlags } from '../options/serve-options.ts'
@@ -41,6 +43,20 @@ export function sessionLimits({ maxSessions, sessionIdleMs }: SessionLimits): Se
 export async function readFaultsFile(path: string): Promise<readonly FaultRule[]> {
   const preset = presetFaults(path)
   if (preset !== undefined) return preset
+  const similar = existsSync(path)
+    ? undefined
+    : similarName(
+        path,
+        FAULT_PRESETS.map(({ name }) => name),
+      )
+  if (similar !== undefined)
+    throw new ReelayError(
+      'SETTINGS_INVALID',
+      `there is no preset of faults ${JSON.stringify(path)}, and no such file`,
+      {
+        hint: `did you mean ${similar}? reelay faults lists the presets`,
+      },
+    )
   const { value, locate } = await readRuleFile(path)
   return parseFaultRules(value, locate)
 }

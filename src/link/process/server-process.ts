@@ -1,4 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { ReelayError } from '../../errors.ts'
 import { monotonicNow, sleep } from './monotonic-clock.ts'
@@ -162,15 +164,45 @@ export async function serverStartError({ command, exited }: ServerProcess): Prom
 
 /** Explains why a command did not start. */
 export function commandStartError(what: string, cause: NodeJS.ErrnoException | undefined): ReelayError {
+  const program = cause?.path ?? what
   if (cause?.code === 'ENOENT')
     return new ReelayError('COMMAND_NOT_FOUND', `${what} was not found`, {
-      hint: 'check the spelling and the PATH; relative paths start at the folder you are in',
+      hint: missingCommandHint(program),
       cause,
     })
   return new ReelayError('COMMAND_NOT_RUNNABLE', `${what} could not be started: ${cause?.message}`, {
-    hint: 'try to run it by hand in the same folder',
+    hint: cause?.code === 'EACCES' ? notExecutableHint(program) : 'try to run it by hand in the same folder',
     cause,
   })
+}
+
+function missingCommandHint(program: string): string {
+  if (/\s/.test(program) && !existsSync(program)) return `leave out the quotes around it: -- ${program}`
+  if (isFile(program) && !/[/\\]/.test(program))
+    return `to start the file in this folder: ${startOf(program)}`
+  return 'check the spelling and the PATH; relative paths start at the folder you are in'
+}
+
+function notExecutableHint(program: string): string {
+  if (!isFile(program)) return 'it is not a program that can be run: check the command'
+  return `it is not executable: ${SCRIPT_RUNNERS[extname(program)] === undefined ? `run chmod +x ${program}` : `start it with ${startOf(program)}`}`
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function startOf(script: string): string {
+  const runner = SCRIPT_RUNNERS[extname(script)]
+  return runner === undefined ? `./${script}` : `${runner} ${script}`
+}
+
+const SCRIPT_RUNNERS: Readonly<Record<string, string>> = {
+  '.js': 'node',
+  '.cjs': 'node',
+  '.mjs': 'node',
+  '.py': 'python',
+  '.sh': 'sh',
 }
 
 interface EndServerOptions {

@@ -112,8 +112,22 @@ function noiseOnStdout(method: string, lines: readonly string[]): ReelayError {
 }
 
 const CONNECTION_HINTS: readonly (readonly [RegExp, string])[] = [
-  [/HTTP 40[13]\b/, "the server requires authentication: add --header 'Authorization: Bearer ${env.TOKEN}'"],
-  [/HTTP 40[45]\b/, 'check the path of the URL: most servers answer at /mcp'],
+  [/HTTP 40[137]\b/, "the server requires authentication: add --header 'Authorization: Bearer ${env.TOKEN}'"],
+  [/HTTP (40[45]|410)\b/, 'check the path of the URL: most servers answer at /mcp'],
+  [/HTTP 3\d\d\b/, 'give the URL that the server redirects to; curl -I shows it'],
+  [/HTTP 429\b/, 'the server limits the number of requests: wait, and try again'],
+  [/HTTP 4\d\d\b/, 'the server rejected the request: its log may say why; check the URL and --header'],
+  [/HTTP 5\d\d\b/, 'the server, or a proxy in front of it, has failed: its log may say why'],
+  [/HTTP 2\d\d\b/, 'this is not an MCP server: check the URL; most servers answer at /mcp'],
+  [/wrong version number/, 'the server does not use TLS: try http:// instead of https://'],
+  [
+    /certificate|ALTNAME|CERT_/i,
+    'if you trust the certificate, set NODE_EXTRA_CA_CERTS to the file of the CA that signed it',
+  ],
+  [
+    /request to http:.*closed the connection/,
+    'the server may use TLS: try https:// instead of http://; otherwise its log may say why it closed the connection',
+  ],
   [/ECONNREFUSED/, 'nothing listens at this address: start the server, or correct the host and the port'],
   [/ENOTFOUND|EAI_AGAIN/, 'there is no such host: check the name in the URL'],
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/, 'the host cannot be reached: check the address and the network'],

@@ -149,7 +149,7 @@ test('the error for a missing tape says where to look', async () => {
   expect(await refusal(join(folder, 'nowhere.tape.jsonl'))).toEqual({
     code: 'TAPE_NOT_FOUND',
     message: 'there is no tape at <folder>/nowhere.tape.jsonl',
-    hint: 'Check the path; `reelay list` shows the tapes that have a name',
+    hint: 'check the path; `reelay list` shows the tapes that have a name',
   })
   expect(await refusal(join(fileOf([HEADER]), 'below'))).toMatchObject({ code: 'TAPE_NOT_FOUND' })
 })

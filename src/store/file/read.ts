@@ -270,13 +270,17 @@ export function missingTapeHint(path: string): string {
     : []
   if (local !== undefined && statSync(local).isFile())
     return `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
+  // `hello.tape.jsonl` was typed for the tape `hello`.
+  const file = basename(path)
+  if (!isNamed && existsSync(join(tapeFolder(), file)))
+    return `did you mean ${basename(file, TAPE_EXTENSION)}? A tape in ${tapeFolder()} has a name without a path`
   const names = tapesIn(dirname(path)).map((file) => (isNamed ? file.slice(0, -TAPE_EXTENSION.length) : file))
   const similar = similarName(isNamed ? basename(path, TAPE_EXTENSION) : basename(path), names)
   const guess =
     similar === undefined ? '' : `did you mean ${isNamed ? similar : join(dirname(path), similar)}? `
   return isNamed
     ? `${guess}\`reelay list\` shows your tapes; refer to a tape elsewhere by its path`
-    : `${guess}Check the path; \`reelay list\` shows the tapes that have a name`
+    : `${guess}${guess === '' ? 'check' : 'Check'} the path; \`reelay list\` shows the tapes that have a name`
 }
 
 function tapesIn(folder: string): readonly string[] {

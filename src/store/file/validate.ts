@@ -15,6 +15,8 @@ export interface TapeCheck {
   readonly problems: readonly TapeProblem[]
   /** Why nothing of the tape can be read. */
   readonly unreadable?: string
+  /** What to do about that. */
+  readonly hint?: string
 }
 
 /** Reads a whole tape, frame by frame. */
@@ -26,7 +28,9 @@ export async function checkTape(path: string): Promise<TapeCheck> {
     const { ended, problems } = reader.state
     return { path, frames, ended, problems: [...problems] }
   } catch (error) {
-    return { path, frames, ended: false, problems: [], unreadable: errorMessage(error) }
+    const hint = error instanceof ReelayError ? error.hint : undefined
+    const unreadable = errorMessage(error)
+    return { path, frames, ended: false, problems: [], unreadable, ...(hint !== undefined && { hint }) }
   }
 }
 
