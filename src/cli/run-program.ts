@@ -212,6 +212,8 @@ function otherNameOf(message: string, program: Command, [, , verb]: readonly str
 
 /** Some hints are those of one command, because others have an argument of the same name. */
 function missingArgumentHint(message: string, [, , verb, action]: readonly string[]): string | undefined {
+  if (message.startsWith('too many arguments') && message.includes('Expected 0'))
+    return `reelay ${verb} takes no arguments; see reelay ${verb} --help`
   const own = [`${verb} ${action}: ${message}`, `${verb}: ${message}`, message]
   return own.map((key) => MISSING_ARGUMENT_HINTS[key]).find((hint) => hint !== undefined)
 }
@@ -235,7 +237,12 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
   "missing required argument 'before'": 'give two tapes, as in: reelay diff before-tape after-tape',
   "missing required argument 'paths'":
     'give two folders of tapes, as in: reelay diff-batch before-folder after-folder',
-  "missing required argument 'tapes'": 'give tapes, as in: reelay contract make my-tape -o contract.yaml',
+  "contract make: missing required argument 'tapes'":
+    'give tapes, as in: reelay contract make my-tape -o contract.yaml',
+  "missing required argument 'tapes'":
+    'give the names of tapes, or the paths of tape files; reelay list shows your tapes',
+  "missing required argument 'redis-url'":
+    'give the URL of Redis, as in: reelay worker redis://127.0.0.1:6379',
   "missing required argument 'contract'":
     'give the contract first, as in: reelay contract check contract.yaml my-tape; reelay contract make makes one',
   "missing required argument 'shell'": 'use one of bash, zsh, fish, powershell',

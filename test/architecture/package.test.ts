@@ -101,3 +101,21 @@ function filesIn(root: string): readonly string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 }
+
+test('npm test, which CI runs, checks format, lint, types, build, unused code, package and tests', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  const gate = readFileSync('scripts/gate.mjs', 'utf8')
+  expect(readFileSync('.ci/run', 'utf8')).toMatch(/^npm test$/m)
+  expect(scripts['test']).toBe('node scripts/gate.mjs')
+  expect([...gate.matchAll(/\bname: '([^']+)'/g)].map(([, name]) => name)).toEqual([
+    'format',
+    'lint',
+    'types',
+    'types of the page',
+    'build',
+    'unused code',
+    'package shape',
+    'package types',
+  ])
+  expect(gate).toContain("runTool('vitest', ['run']")
+})

@@ -271,9 +271,8 @@ export function missingTapeHint(path: string): string {
   if (local !== undefined && statSync(local).isFile())
     return `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
   // `hello.tape.jsonl` was typed for the tape `hello`.
-  const file = basename(path)
-  if (!isNamed && existsSync(join(tapeFolder(), file)))
-    return `did you mean ${basename(file, TAPE_EXTENSION)}? A tape in ${tapeFolder()} has a name without a path`
+  if (!isNamed && existsSync(join(tapeFolder(), basename(path))))
+    return `did you mean ${basename(path, TAPE_EXTENSION)}? A tape in ${tapeFolder()} has a name without a path`
   const names = tapesIn(dirname(path)).map((file) => (isNamed ? file.slice(0, -TAPE_EXTENSION.length) : file))
   const similar = similarName(isNamed ? basename(path, TAPE_EXTENSION) : basename(path), names)
   const guess =
