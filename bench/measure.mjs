@@ -13,11 +13,11 @@ export const scratch = mkdtempSync(join(tmpdir(), 'reelay-bench-'))
 delete process.env.NODE_EXTRA_CA_CERTS
 process.env.REELAY_HOME = scratch
 
-/** Compiles one of the C programs beside this file. */
-export function compile(name) {
+/** Compiles one of the C programs in a folder beside this file. */
+export function compile(name, folder = 'stdio') {
   const out = join(scratch, name)
   try {
-    execFileSync('cc', ['-O2', '-w', '-o', out, join(here, 'stdio', `${name}.c`)])
+    execFileSync('cc', ['-O2', '-w', '-o', out, join(here, folder, `${name}.c`)])
   } catch (error) {
     throw new Error(`the bench needs a C compiler as cc (Debian: apt-get install gcc): ${error.message}`, {
       cause: error,

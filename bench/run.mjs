@@ -11,6 +11,7 @@ const CASES = {
   replay: async () => (await import('./replay.mjs')).replayBench,
   'replay-memory': async () => (await import('./replay-memory.mjs')).replayMemory,
   verify: async () => (await import('./verify.mjs')).verifyBench,
+  load: async () => (await import('./load.mjs')).load,
   debug: async () => (await import('./debug.mjs')).debugBench,
   redact: async () => (await import('./redact.mjs')).redact,
   'start-up': async () => (await import('./start-up.mjs')).startUp,

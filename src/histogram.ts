@@ -1,4 +1,5 @@
-const BUCKETS_PER_DOUBLING = 64
+const BITS_PER_DOUBLING = 6
+const BUCKETS_PER_DOUBLING = 2 ** BITS_PER_DOUBLING
 const BUCKETS = BUCKETS_PER_DOUBLING * 48
 
 /** Durations by size, with a precision of about 1 %. Two histograms can be added up without losing any. */
@@ -82,6 +83,10 @@ export class Histogram {
 function bucketOf(milliseconds: number): number {
   const micros = Math.max(0, milliseconds) * 1000
   if (micros < BUCKETS_PER_DOUBLING) return Math.floor(micros)
+  if (micros < 2 ** 31) {
+    const shift = 31 - Math.clz32(micros) - BITS_PER_DOUBLING
+    return BUCKETS_PER_DOUBLING * (shift + 1) + (micros >> shift) - BUCKETS_PER_DOUBLING
+  }
   const doubling = Math.floor(Math.log2(micros / BUCKETS_PER_DOUBLING))
   const within = Math.floor(micros / 2 ** doubling) - BUCKETS_PER_DOUBLING
   return BUCKETS_PER_DOUBLING * (doubling + 1) + within

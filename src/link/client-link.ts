@@ -1,5 +1,5 @@
 import { parseJson } from '../json/parse.ts'
-import { idKey, type Message, classifyMessage } from '../protocol/message.ts'
+import { idKey, type Message, classifyMessage, type Request } from '../protocol/message.ts'
 
 /** A client's connection to a server. */
 export interface ClientLink {
@@ -8,10 +8,24 @@ export interface ClientLink {
    * message can be sent without overtaking this one.
    */
   send(text: string, message?: Message, onSettled?: () => void): void
+  /**
+   * Sends a request like `send`, in a third of the time: a response that is one JSON body goes straight to the handlers. Any other
+   * end is reported like that of `send`, after `differs`. Returns false if the link cannot do this; nothing was sent then.
+   */
+  exchange?(text: string, request: Request, handlers: ExchangeHandlers): boolean
   /** Gives a request up by closing the stream of its response. Returns false if the server has to be sent a notification instead. */
   abort?(idKey: string): boolean
   /** Closes the link, and ends the server if the link started it. A server that does not leave is waited for less long if the caller is in a hurry. */
   close(how?: { readonly isHurried: boolean }): Promise<void>
+}
+
+export interface ExchangeHandlers {
+  /** The first bytes of the response have arrived. */
+  responding(): void
+  /** The JSON body, which was not checked. */
+  answered(text: string): void
+  /** The response is no JSON body with status 200: it arrives like that to a message of `send`. */
+  differs(): void
 }
 
 export interface LinkHandlers {

@@ -47,6 +47,14 @@ export class HttpRequests {
     return new SentRequest(this.#context, request, handlers)
   }
 
+  /** Sends a POST without following redirects or showing it to a watcher. Returns false if there is a watcher. */
+  exchange(headers: RawHeaders, body: string, handlers: ResponseHandlers): boolean {
+    const { options, client, heads } = this.#context
+    if (options.watch !== undefined) return false
+    client.send(options.url, heads.format('POST', options.url, headers), handlers).end(body)
+    return true
+  }
+
   /** Gives up everything that is under way. */
   abortAll(): void {
     for (const request of this.#context.open) request.abort()

@@ -1,12 +1,14 @@
 import { errorMessage } from '../errors.ts'
 import { findHeader } from '../http/headers.ts'
+import type { ResponseHandlers } from '../http/client/http-client.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
 import { guessResultId } from '../protocol/find-id.ts'
-import { idKey, classifyMessage, type Message } from '../protocol/message.ts'
+import { idKey, classifyMessage, type Message, type Request } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import {
   type ClientLink,
+  type ExchangeHandlers,
   type HttpRefusal,
   type LinkHandlers,
   type OpenLink,
@@ -71,6 +73,16 @@ class StreamableHttpLink implements ClientLink {
     post.request = this.#post(text, post)
   }
 
+  exchange(text: string, request: Request, handlers: ExchangeHandlers): boolean {
+    if (this.#isClosed) return false
+    const direct = new DirectExchange(handlers, () => {
+      const post = new Post(request, undefined)
+      for (const key of post.keys) this.#posts.set(key, post)
+      return this.#responseHandlers(text, post)
+    })
+    return this.#requests.exchange(this.#headers.forMessage(request), text, direct)
+  }
+
   /** In some revisions closing the stream does not cancel a request, because the client may continue the stream later. */
   abort(key: string): boolean {
     const post = this.#posts.get(key)
@@ -93,22 +105,41 @@ class StreamableHttpLink implements ClientLink {
 
   #post(text: string, post: Post): OpenRequest {
     const headers = this.#headers.forMessage(post.message)
+    return this.#requests.send({ method: 'POST', headers, body: text }, this.#handlersFor(post))
+  }
+
+  /** For a request whose head was not sent by `#post`. A redirect is followed by sending it again. */
+  #responseHandlers(text: string, post: Post): ResponseHandlers {
+    const handlers = this.#handlersFor(post)
+    let isRedirected = false
+    return {
+      onHead: (head) => {
+        isRedirected = head.status === 307 || head.status === 308
+        if (!isRedirected) handlers.onHead(head)
+      },
+      onBody: (chunk) => isRedirected || handlers.onBody(chunk),
+      onEnd: () => {
+        if (isRedirected) post.request = this.#post(text, post)
+        else handlers.onEnd()
+      },
+      onFail: (error) => handlers.onFail(error),
+    }
+  }
+
+  #handlersFor(post: Post): ResponseHandlers {
     let body: HttpBodyReader | undefined
     let location: string | undefined
-    return this.#requests.send(
-      { method: 'POST', headers, body: text },
-      {
-        onSent: post.onSent,
-        onHead: (head) => {
-          if (post.key !== undefined) this.#handlers.onResponding?.(post.key)
-          body = this.#readBody(head, post)
-          if (head.status >= 300) location = findHeader(head.headers, 'location')
-        },
-        onBody: (chunk) => body?.push(chunk),
-        onEnd: () => this.#finish(post, body, location),
-        onFail: (error) => this.#fail(post, body, error),
+    return {
+      onSent: post.onSent,
+      onHead: (head) => {
+        if (post.key !== undefined) this.#handlers.onResponding?.(post.key)
+        body = this.#readBody(head, post)
+        if (head.status >= 300) location = findHeader(head.headers, 'location')
       },
-    )
+      onBody: (chunk) => body?.push(chunk),
+      onEnd: () => this.#finish(post, body, location),
+      onFail: (error) => this.#fail(post, body, error),
+    }
   }
 
   #readBody(head: HttpResponseHead, post: Post): HttpBodyReader {
@@ -209,6 +240,53 @@ class StreamableHttpLink implements ClientLink {
 }
 
 const DELETE_TIMEOUT_MS = 1000
+
+/** A request whose response is given away without a `Post`, as long as it is one JSON body. */
+class DirectExchange implements ResponseHandlers {
+  readonly #handlers: ExchangeHandlers
+  readonly #differ: () => ResponseHandlers
+  #other: ResponseHandlers | undefined
+  #body: Buffer | undefined
+
+  /** `differ` returns what receives any other response. */
+  constructor(handlers: ExchangeHandlers, differ: () => ResponseHandlers) {
+    this.#handlers = handlers
+    this.#differ = differ
+  }
+
+  onHead(head: HttpResponseHead): void {
+    this.#handlers.responding()
+    if (isJsonAnswer(head)) return
+    this.#handlers.differs()
+    this.#other = this.#differ()
+    this.#other.onHead(head)
+  }
+
+  onBody(chunk: Buffer): void {
+    if (this.#other !== undefined) return this.#other.onBody(chunk)
+    this.#body = this.#body === undefined ? chunk : Buffer.concat([this.#body, chunk])
+  }
+
+  onEnd(): void {
+    if (this.#other !== undefined) return this.#other.onEnd()
+    this.#handlers.answered(this.#body === undefined ? '' : this.#body.toString('utf8'))
+  }
+
+  onFail(error: Error): void {
+    if (this.#other === undefined) this.#handlers.differs()
+    ;(this.#other ?? this.#differ()).onFail(error)
+  }
+}
+
+function isJsonAnswer(head: HttpResponseHead): boolean {
+  if (head === lastJsonHead) return true // equal heads are parsed once
+  const type = findHeader(head.headers, 'content-type') ?? ''
+  const isJson = head.status === 200 && /^application\/json\b/i.test(type) && head.body.kind === 'length'
+  if (isJson) lastJsonHead = head
+  return isJson
+}
+
+let lastJsonHead: HttpResponseHead | undefined
 
 /** A message that was posted, until its responses have arrived. */
 class Post {

@@ -65,6 +65,11 @@ class UrlLink implements ClientLink {
     this.#link?.send(text, unsent.message)
   }
 
+  exchange(...[text, request, handlers]: Parameters<NonNullable<ClientLink['exchange']>>): boolean {
+    const isKnown = this.#hasSent && this.#initialize === undefined
+    return isKnown && this.#link?.exchange?.(text, request, handlers) === true
+  }
+
   abort(key: string): boolean {
     return this.#link?.abort?.(key) ?? false
   }

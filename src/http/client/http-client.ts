@@ -111,6 +111,7 @@ export class HttpConnection {
   #lastHead: HttpResponseHead | undefined
   #isKeptAlive = true
   #hasUnreportedEnd = false
+  #isPaused = false
   #idleSince = 0
   #idleMs: number
   #error: Error | undefined
@@ -127,8 +128,7 @@ export class HttpConnection {
       },
       MAX_HEAD_BYTES,
     )
-    this.#socket = openSocket(url)
-    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket = openSocket(url, (chunk) => this.#read(chunk))
     this.#socket.on('drain', () => this.#exchange?.handlers.onDrain?.())
     this.#socket.on('end', () => this.#endOfInput())
     this.#socket.on('error', (error) => void (this.#error ??= withMessage(error)))
@@ -157,10 +157,12 @@ export class HttpConnection {
   }
 
   pause(): void {
+    this.#isPaused = true
     this.#socket.pause()
   }
 
   resume(): void {
+    this.#isPaused = false
     this.#socket.resume()
   }
 
@@ -209,7 +211,8 @@ export class HttpConnection {
     this.#exchange = undefined
     if (!this.#isKeptAlive || this.#socket.destroyed) return void this.#socket.destroy()
     this.#idleSince = performance.now()
-    this.#socket.unref().resume()
+    this.#socket.unref()
+    if (this.#isPaused) this.resume()
     this.#options.onIdle(this)
   }
 
@@ -344,16 +347,35 @@ function announcedIdleMs({ headers }: HttpResponseHead): number {
   return seconds === undefined ? Infinity : Number(seconds) * 800
 }
 
-function openSocket(url: URL): Socket {
+function openSocket(url: URL, onChunk: (chunk: Buffer) => void): Socket {
   const host = bareHost(url)
   const options = { host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 }
-  if (url.protocol === 'http:') return connect({ ...options, port: Number(url.port || 80) })
-  return connectTls({
+  if (url.protocol === 'http:') {
+    const onread = { buffer: RECEIVED, callback: copyReceived(onChunk) }
+    return connect({ ...options, port: Number(url.port || 80), onread })
+  }
+  const socket = connectTls({
     ...options,
     port: Number(url.port || 443),
     servername: isIP(host) === 0 ? host : '', // a server name is never an IP address (RFC 6066, 3)
     ALPNProtocols: ['http/1.1'],
   })
+  return socket.on('data', onChunk)
+}
+
+/**
+ * All connections receive into the same memory, from which each chunk is copied at once. A third of the time of a small response
+ * would otherwise be spent in the stream of the socket, and on a new buffer of 64 KiB for each chunk.
+ */
+const RECEIVED: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
+
+function copyReceived(onChunk: (chunk: Buffer) => void): (bytes: number) => boolean {
+  return (bytes) => {
+    const chunk = Buffer.allocUnsafe(bytes)
+    RECEIVED.copy(chunk, 0, 0, bytes)
+    onChunk(chunk)
+    return true
+  }
 }
 
 /** Node gives a failure to connect to several addresses of a host an empty message. */

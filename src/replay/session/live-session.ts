@@ -1,6 +1,6 @@
 import { parseJson, member } from '../../json/parse.ts'
 import type { JsonRange } from '../../json/scan.ts'
-import type { ClientLink, OpenLink } from '../../link/client-link.ts'
+import type { ClientLink, ExchangeHandlers, OpenLink } from '../../link/client-link.ts'
 import {
   classifyMessage,
   type Message,
@@ -41,6 +41,8 @@ export class LiveSession {
   readonly #open = new OpenCalls()
   readonly #byToken = new Map<Id, LiveCall>()
   readonly #deadlines: Deadlines<LiveCall>
+  readonly #exchanges = new Set<Exchange>()
+  #exchangeTimer: NodeJS.Timeout | undefined
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
   /** Why the session ended; `undefined` while the link is open. */
@@ -111,6 +113,79 @@ export class LiveSession {
     return call
   }
 
+  /**
+   * Sends a request in a short way, for callers who need only its answer and the times. Returns false if that is not possible now;
+   * nothing was sent then. A request whose response is not one JSON body becomes a call, like one of `request`.
+   */
+  exchange(
+    outgoing: OutgoingCall & { readonly message: Request },
+    handlers: Pick<Exchange, 'onAnswer' | 'onCall'>,
+  ): boolean {
+    if (!this.#hasStarted || this.#end !== undefined || this.#isReleased) return false
+    if (this.#link?.exchange === undefined || outgoing.timeout === Infinity) return false
+    const sentAt = this.#options.now()
+    const exchange: Exchange = {
+      outgoing,
+      sentAt,
+      due: sentAt + outgoing.timeout,
+      firstByteAt: 0,
+      ...handlers,
+    }
+    const isSent = this.#link.exchange(outgoing.text, outgoing.message, {
+      responding: () => void (exchange.firstByteAt = this.#options.now()),
+      answered: (text) => this.#endExchange(exchange, text),
+      differs: () => this.#callOf(exchange),
+    } satisfies ExchangeHandlers)
+    if (!isSent) return false
+    this.sent++
+    this.#lastMessageAt = sentAt
+    this.#exchanges.add(exchange)
+    this.#exchangeTimer ??= setTimeout(() => this.#checkExchanges(), outgoing.timeout).unref()
+    return true
+  }
+
+  /** One timer serves all exchanges. One that is late becomes a call, which times out. */
+  #checkExchanges(): void {
+    const now = this.#options.now()
+    let next = Infinity
+    for (const exchange of this.#exchanges) {
+      if (exchange.due <= now) this.#callOf(exchange)
+      else next = Math.min(next, exchange.due)
+    }
+    this.#exchangeTimer =
+      next === Infinity ? undefined : setTimeout(() => this.#checkExchanges(), next - now).unref()
+  }
+
+  #endExchange(exchange: Exchange, text: string): void {
+    const value = parseJson(text)
+    const { id } = exchange.outgoing
+    if (member(value, 'id') !== id || classifyMessage(value).kind !== 'response') {
+      this.#callOf(exchange)
+      return this.#receive(text)
+    }
+    if (!this.#exchanges.delete(exchange)) return // it is over
+    this.received++
+    this.#hasAnswered = true
+    exchange.onAnswer({
+      response: value,
+      text,
+      sentAt: exchange.sentAt,
+      firstByteAt: exchange.firstByteAt,
+      endedAt: this.#options.now(),
+    })
+  }
+
+  /** Makes a call of an exchange that does not end as expected. */
+  #callOf(exchange: Exchange): void {
+    if (!this.#exchanges.delete(exchange)) return
+    const call = new LiveCall(exchange.outgoing, exchange.sentAt, this.#calls++)
+    if (exchange.firstByteAt > 0) call.firstByteAt = exchange.firstByteAt
+    this.#open.add(call)
+    this.#deadlines.add(call)
+    exchange.onCall(call)
+    if (this.#end !== undefined) this.#finish(call, this.#end)
+  }
+
   /** Stops waiting for answers, also to requests that are sent later. */
   release(): void {
     this.#isReleased = true
@@ -137,6 +212,7 @@ export class LiveSession {
     this.#endAll({ kind: 'given-up' })
     this.#closing.abort()
     this.#deadlines.close()
+    clearTimeout(this.#exchangeTimer)
     await this.#link?.close(how)
   }
 
@@ -255,8 +331,28 @@ export class LiveSession {
   #endAll(end: CallEnd): void {
     this.#end ??= end
     this.notifications.close()
+    for (const exchange of this.#exchanges) this.#callOf(exchange)
     for (const call of this.#open) this.#finish(call, end)
   }
+}
+
+/** A request that was sent in the short way. */
+interface Exchange {
+  readonly outgoing: OutgoingCall
+  readonly sentAt: number
+  readonly due: number
+  firstByteAt: number
+  readonly onAnswer: (answer: ExchangeAnswer) => void
+  readonly onCall: (call: LiveCall) => void
+}
+
+/** A response with its parsed form, when its request was sent, and when its first and last bytes arrived. */
+export interface ExchangeAnswer {
+  readonly response: unknown
+  readonly text: string
+  readonly sentAt: number
+  readonly firstByteAt: number
+  readonly endedAt: number
 }
 
 /** Returns true if a message reports the progress of an open call. */

@@ -1,0 +1,40 @@
+// A server that takes 10 ms for a call, and stands still for two seconds when it is told to. It prints its port, and the time of the stall.
+import { createServer } from 'node:http'
+
+const CALL_MS = 10
+const STALL_MS = 2000
+let stalledUntil = 0
+
+process.stdin.on('data', () => {
+  stalledUntil = performance.now() + STALL_MS
+})
+
+const RESULTS = {
+  initialize: {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: {} },
+    serverInfo: { name: 'stalling', version: '1' },
+  },
+  'tools/list': {
+    tools: [{ name: 'echo', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
+  },
+}
+
+createServer((request, response) => {
+  if (request.method !== 'POST') return void response.writeHead(405).end()
+  const parts = []
+  request.on('data', (part) => parts.push(part))
+  request.on('end', () => {
+    const { id, method } = JSON.parse(Buffer.concat(parts))
+    if (id === undefined) return void response.writeHead(202).end()
+    const result = RESULTS[method] ?? { content: [{ type: 'text', text: 'hello' }] }
+    const body = JSON.stringify({ jsonrpc: '2.0', id, result })
+    const respond = () => {
+      if (performance.now() < stalledUntil) return void setTimeout(respond, stalledUntil - performance.now())
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    }
+    setTimeout(respond, method === 'tools/call' ? CALL_MS : 0)
+  })
+}).listen(0, '127.0.0.1', function () {
+  console.log(this.address().port)
+})
