@@ -87,6 +87,9 @@ function removeOlder(folder, time) {
   if (readdirSync(folder).length === 0) rmdirSync(folder)
 }
 
+/** The test runners with an entry of their own, such as `reelay/vitest`. */
+const RUNNERS = ['vitest', 'jest', 'node-test', 'playwright']
+
 /**
  * What `import 'reelay'` loads: a few files instead of one for each module, and only the types that they show. Benchmarks and
  * tests use the modules themselves, which the package leaves out.
@@ -95,18 +98,37 @@ async function packLibrary(dist) {
   const { packDependencies, VENDORED_NAMES, withVendored } = await import('./pack.mjs')
   const { rolldown } = await import('rolldown')
   const bundle = await rolldown({
-    input: { index: join(dist, 'index.js'), auto: join(dist, 'auto', 'index.js') },
+    input: {
+      index: join(dist, 'index.js'),
+      auto: join(dist, 'auto', 'index.js'),
+      ...Object.fromEntries(RUNNERS.map((runner) => [runner, join(dist, 'testing', `${runner}.js`)])),
+    },
     platform: 'node',
-    external: VENDORED_NAMES,
+    external: [...VENDORED_NAMES, 'vitest'],
     checks: { ineffectiveDynamicImport: false }, // the program has other chunks
   })
   await bundle.write({ dir: join(dist, 'lib'), format: 'esm', chunkFileNames: '[name].js' })
+  // Jest loads CommonJS by default, and then it cannot import ES modules, so that everything is in one file.
+  const forJest = await rolldown({
+    input: join(dist, 'testing', 'jest.js'),
+    platform: 'node',
+    external: VENDORED_NAMES,
+    checks: { ineffectiveDynamicImport: false },
+  })
+  await forJest.write({
+    file: join(dist, 'lib', 'jest.cjs'),
+    format: 'cjs',
+    codeSplitting: false,
+    dynamicImportInCjs: false,
+  })
   await packDependencies(join(dist, 'vendor'))
   for (const file of readdirSync(join(dist, 'lib'))) {
     const path = join(dist, 'lib', file)
     writeFileSync(path, withVendored(readFileSync(path, 'utf8')))
   }
-  for (const file of typesShownBy(['index.d.ts', join('auto', 'index.d.ts')], dist)) {
+  const types = ['index.d.ts', join('auto', 'index.d.ts')]
+  for (const runner of RUNNERS) types.push(join('testing', `${runner}.d.ts`))
+  for (const file of typesShownBy(types, dist)) {
     const target = join(dist, 'types', file)
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, readFileSync(join(dist, file), 'utf8').replace(/^\/\/# sourceMapping.*$/m, ''))

@@ -41,6 +41,18 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./scenario/call.ts')).callCommand,
     },
     {
+      name: 'scenario',
+      help: 'Run a file of tool calls and expectations against a live server',
+      examples: ['reelay scenario run search.scenario.yaml --record my-tape -- node server.js'],
+      load: async () => (await import('./scenario/scenario.ts')).scenarioCommand,
+    },
+    {
+      name: 'propose',
+      help: 'Draft a scenario by calling the read-only tools of a server twice',
+      examples: ['reelay propose -o search.scenario.yaml -- node server.js'],
+      load: async () => (await import('./scenario/scenario.ts')).proposeCommand,
+    },
+    {
       name: 'run',
       help: 'Run a program and record or replay the MCP servers that it uses',
       examples: [

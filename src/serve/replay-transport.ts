@@ -1,6 +1,8 @@
 import { ReelayError } from '../errors.ts'
 import { member } from '../json/parse.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
+import { toFaultRules, type FaultSetting } from '../faults/fault-rules.ts'
+import { parseOverrides, type Override } from './overrides.ts'
 import { SystemClock } from './player/clock.ts'
 import { driftError, hasDrifted, type Drift } from './drift.ts'
 import { libraryCallText, sessionPlayerOptions, type ServeOptions } from './serve-options.ts'
@@ -17,6 +19,8 @@ import { SessionPlayer } from './player/session-player.ts'
 export interface ReplayTransportOptions extends Omit<ServeOptions, 'tape'>, LiveUpstreamOptions {
   /** `error`: `close` fails if the run has drifted from the tape. The default is `error`, with `permissive` it is `ignore`. */
   readonly drift?: 'error' | 'ignore'
+  /** The function that suggested calls in reports of misses name. The default is `replayTransport`. */
+  readonly callName?: string
 }
 
 /** A `Transport` of the SDKs, versions 1 and 2. */
@@ -29,6 +33,10 @@ export interface ReplayTransport extends AsyncDisposable {
   onerror?: ((error: Error) => void) | undefined
   /** Reports how the run differs from the tape so far. */
   drift(): Drift
+  /** Injects faults from now on, before those that were given earlier. */
+  injectFaults(faults: readonly FaultSetting[]): void
+  /** Overrides responses from now on, before the overrides that were given earlier. */
+  override(overrides: readonly Override[]): void
 }
 
 /**
@@ -56,14 +64,14 @@ class RecordedServerTransport implements ReplayTransport {
   readonly #clock = new SystemClock()
   #state: 'new' | 'open' | 'closed' = 'new'
   #isPastHandshake = false
-  #isClosed = false
+  #ending: Promise<void> | undefined
 
   constructor(tape: PlayableTape, options: ReplayTransportOptions) {
     const { drift = options.permissive === true ? 'ignore' : 'error' } = options
     this.#failsOnDrift = drift === 'error'
     const send = (text: string): void => this.#enqueue(text)
     const playing = sessionPlayerOptions({ clock: this.#clock, ...options, tape }, (loosening) =>
-      libraryCallText('replayTransport', loosening),
+      libraryCallText(options.callName ?? 'replayTransport', loosening),
     )
     this.#tape = tape
     this.#server = resolveServer(tape, options.server)
@@ -90,15 +98,19 @@ class RecordedServerTransport implements ReplayTransport {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosed) return
-    this.#isClosed = true
+    if (this.#ending !== undefined) return this.#ending.catch(() => {}) // the first call reports a failure
     this.#disconnect()
-    await this.#upstream?.close(AbortSignal.abort())
-    await this.#live?.appendToTape(this.#tape, this.#server)
+    this.#ending = this.#endUpstream()
+    await this.#ending
     const drift = this.drift()
     // An SDK client closes the transport if its handshake fails. Its own error must not be replaced by this one.
     if (this.#failsOnDrift && this.#isPastHandshake && hasDrifted(drift))
       throw driftError(drift, reportRedactorFor(this.#tape.header))
+  }
+
+  async #endUpstream(): Promise<void> {
+    await this.#upstream?.close(AbortSignal.abort())
+    await this.#live?.appendToTape(this.#tape, this.#server)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -107,6 +119,14 @@ class RecordedServerTransport implements ReplayTransport {
 
   drift(): Drift {
     return this.#player.drift()
+  }
+
+  injectFaults(faults: readonly FaultSetting[]): void {
+    this.#player.injectFaults(toFaultRules(faults))
+  }
+
+  override(overrides: readonly Override[]): void {
+    this.#player.override(parseOverrides({ overrides }))
   }
 
   /** Ends the connection: the client closed it, or a fault did. */

@@ -17,7 +17,7 @@ import type { PlayOptions, SessionPlayerSetup } from './player/session-player.ts
 import { createClientRedaction } from './redaction/client-redaction.ts'
 import { createThrowawayRedactor } from './redaction/report-redactor.ts'
 import type { TapeServer } from '../tape/header.ts'
-import { type ClientCall, turnStoreOf } from '../tape/turns.ts'
+import { type ClientCall, type Turn, turnStoreOf } from '../tape/turns.ts'
 import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 /** Options of every way to serve a tape. */
@@ -44,6 +44,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly faults?: readonly FaultSetting[] | readonly FaultRule[]
   readonly onMiss?: (miss: Miss) => void
   readonly onNote?: (note: string) => void
+  /** Called for each request that is answered from the tape, except when its last response is repeated. */
+  readonly onPlayed?: (turn: Turn) => void
   /** Called immediately for each request that is forwarded to a live server. */
   readonly onLive?: (asked: ClientCall) => void
 }
@@ -54,7 +56,8 @@ export function sessionPlayerOptions(
   commandFor: (loosening: SuggestedMatchOptions) => string | undefined,
   { repeatsLists = true }: { readonly repeatsLists?: boolean } = {},
 ): SessionPlayerSetup {
-  const { tape, name, server, now, order, onClientAnswer, seed, clock, onMiss, onNote, onLive } = options
+  const { tape, name, server, now, order, onClientAnswer, seed, clock, onMiss, onNote, onPlayed, onLive } =
+    options
   const given = pickMatchOptions(options)
   const played = resolveServer(tape, server)
   return {
@@ -80,6 +83,7 @@ export function sessionPlayerOptions(
     clock,
     onMiss,
     onNote,
+    onPlayed,
     onLive,
   }
 }

@@ -19,7 +19,7 @@ test('reelay --help shows every command, grouped by what it is for', () => {
   expect({ code, shown }).toEqual({
     code: 0,
     shown: [
-      ['Record:', 'record intercept call run wrap unwrap doctor ca trust'],
+      ['Record:', 'record intercept call scenario propose run wrap unwrap doctor ca trust'],
       ['Inspect:', 'inspect stats tail list search validate rm prune'],
       ['Serve:', 'serve match faults'],
       ['Replay:', 'replay verify debug dap learn noise'],

@@ -89,6 +89,8 @@ test('every command that the README names has its own help', async () => {
   expect(names).toEqual([
     'record',
     'call',
+    'scenario',
+    'propose',
     'run',
     'wrap',
     'unwrap',

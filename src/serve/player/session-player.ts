@@ -70,6 +70,8 @@ export interface SessionPlayerOptions extends PlayOptions {
   readonly afterClientReads?: (resume: () => void) => void
   /** What the transport can do to its client when a fault asks for it. */
   readonly faultActions?: (channel: ReplyChannel) => FaultActions
+  /** Called for each request that is answered from the tape, except when its last response is repeated. */
+  readonly onPlayed?: ((turn: Turn) => void) | undefined
   /** Answers requests that the tape cannot answer. */
   readonly upstream?: UpstreamServer | undefined
   /** True if server requests with this method get the recorded answer and are not sent to the client. */
@@ -85,7 +87,9 @@ export class SessionPlayer {
   readonly #playback: Playback
   readonly #parser = new MessageParser()
   readonly #log: DriftLog
-  readonly #faults: SessionFaults | undefined
+  /** The latest rules come first. */
+  #faults: readonly SessionFaults[] = []
+  #overrides: readonly Override[]
   readonly #clock: Clock
   readonly #mainChannel: ReplyChannel
   /** Turns whose response a fault has hidden. The next equal request gets them. */
@@ -97,8 +101,8 @@ export class SessionPlayer {
     this.#clock = clock
     this.#mainChannel = singleReplyChannel(send)
     this.#log = new DriftLog({ ...options, redactor: recordedServer.redaction ?? recordedServer.redactor })
-    requireSupportedFaults(faults, this.#faultActions(this.#mainChannel), unsupportedFaultHint)
-    if (faults.length > 0) this.#faults = new SessionFaults(faults, seed)
+    this.#overrides = options.overrides ?? []
+    this.#injectFaults(faults, seed)
     this.#playback = new Playback({
       recordedServer,
       clock,
@@ -117,6 +121,21 @@ export class SessionPlayer {
       this.#playback.play({ turn, live: undefined, channel: this.#mainChannel })
   }
 
+  /** Faults for requests from now on. They come before the earlier ones. */
+  injectFaults(faults: readonly FaultRule[]): void {
+    this.#injectFaults(faults, this.#options.seed ?? DEFAULT_SEED)
+  }
+
+  #injectFaults(faults: readonly FaultRule[], seed: number): void {
+    requireSupportedFaults(faults, this.#faultActions(this.#mainChannel), unsupportedFaultHint)
+    if (faults.length > 0) this.#faults = [new SessionFaults(faults, seed), ...this.#faults]
+  }
+
+  /** Overrides responses from now on. They come before the earlier ones. */
+  override(overrides: readonly Override[]): void {
+    this.#overrides = [...overrides, ...this.#overrides]
+  }
+
   /** Handles one JSON text of the client: a message or a batch. */
   handleText(text: string): void {
     const message = this.#parser.parse(text)
@@ -133,7 +152,7 @@ export class SessionPlayer {
   /** The client no longer waits for the response to a request of this channel. */
   cancel(id: Id, channel: ReplyChannel): void {
     this.#playback.cancel(id, channel)
-    this.#faults?.cancel(channel.scope + idKey(id))
+    for (const faults of this.#faults) faults.cancel(channel.scope + idKey(id))
     this.#options.upstream?.cancel(id, channel)
   }
 
@@ -146,7 +165,7 @@ export class SessionPlayer {
   /** Reports how this session differs from the tape so far. */
   drift(): Drift {
     const { answered, misses, notes, wentLive } = this.#log
-    const faults = this.#faults?.applied() ?? []
+    const faults = this.#faults.flatMap((each) => each.applied())
     return {
       answered,
       leftOver: this.#options.recordedServer.leftOver(),
@@ -183,14 +202,17 @@ export class SessionPlayer {
 
   /** An override comes first, then a fault, then the tape, then the upstream server. */
   #handleRequest(live: LiveRequest, channel: ReplyChannel): void {
-    const { upstream, overrides = [] } = this.#options
+    const { upstream } = this.#options
     if (upstream?.isAlone) return upstream.forward(live, channel)
-    const override = overrides.find((each) => matchesSelector(each, live.message))
+    const override = this.#overrides.find((each) => matchesSelector(each, live.message))
     if (override !== undefined) return this.#applyOverride(override, live, channel)
-    const fault = this.#faults?.faultFor(live.message)
+    const [injected] = this.#faults.flatMap((faults) => {
+      const fault = faults.faultFor(live.message)
+      return fault === undefined ? [] : [{ faults, fault }]
+    })
     const match = this.#findMatch(live.message)
-    if (fault === undefined) this.#playMatch(match, live, channel)
-    else this.#applyFault(fault, match, live, channel)
+    if (injected === undefined) this.#playMatch(match, live, channel)
+    else this.#applyFault(injected, match, live, channel)
   }
 
   #handleNotification(text: string, notification: Notification, channel: ReplyChannel): void {
@@ -243,6 +265,7 @@ export class SessionPlayer {
       )
     if (repeated)
       this.#log.noteOnce(`answered again with its last recorded response: ${describeRequest(live.message)}`)
+    else this.#options.onPlayed?.(turn)
     this.#playback.play({ turn, live, channel })
   }
 
@@ -281,13 +304,18 @@ export class SessionPlayer {
     this.#playMatch(match, live, patched)
   }
 
-  #applyFault(fault: Fault, match: RequestMatch, live: LiveRequest, channel: ReplyChannel): void {
+  #applyFault(
+    { faults, fault }: { readonly faults: SessionFaults; readonly fault: Fault },
+    match: RequestMatch,
+    live: LiveRequest,
+    channel: ReplyChannel,
+  ): void {
     const { id, message: request } = live
     if (fault.hidesResponse && match.kind === 'turn') {
       const key = contentKey(request)
       this.#hiddenTurns.set(key, [...(this.#hiddenTurns.get(key) ?? []), match.turn])
     }
-    this.#faults?.apply<ReplySource>(fault, channel.scope + idKey(request.id), {
+    faults.apply<ReplySource>(fault, channel.scope + idKey(request.id), {
       id,
       request,
       clock: this.#clock,

@@ -1,12 +1,13 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { errorMessage, ReelayError } from '../../errors.ts'
 import { replaceValue } from '../../json/find-replace.ts'
 import { parseJson } from '../../json/parse.ts'
 import { type Line, lineBytes, LineSplitter } from '../../protocol/lines.ts'
 import { type Direction, classifyMessage } from '../../protocol/message.ts'
-import { fileChunks, LONGEST_FRAME_BYTES, openTape, type TapeReader } from './read.ts'
+import { fileChunks, loadTape, LONGEST_FRAME_BYTES, openTape, type TapeReader } from './read.ts'
+import { messagesOfTurn } from '../../tape/turns.ts'
 import { replaceFile } from './replace-file.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { EventFrame, Frame, MessageFrame } from '../../tape/frame.ts'
@@ -61,6 +62,35 @@ function rewriteLine(line: Uint8Array, messages: ReadonlyMap<number, string>): U
   return message === undefined
     ? undefined
     : Buffer.from(replaceValue(bytes.toString('utf8'), ['msg'], message))
+}
+
+/**
+ * Removes the exchanges that begin with these frames: the request, the response, what came between them, and the HTTP frames
+ * around them. The frames that remain are numbered anew.
+ */
+export async function removeExchanges(path: string, frames: readonly number[]): Promise<void> {
+  const { turns } = await loadTape(path)
+  const wanted = new Set(frames)
+  const messages = turns.flatMap((turn) => (wanted.has(turn.trigger?.n ?? 0) ? messagesOfTurn(turn) : []))
+  const removed = new Set(messages.map(({ n }) => n))
+  const http = new Set(messages.flatMap(({ x }) => (x === undefined ? [] : [x])))
+  // An HTTP exchange of legacy sessions may carry messages of other turns; then its frames stay.
+  for (const turn of turns)
+    for (const { n, x } of messagesOfTurn(turn)) if (x !== undefined && !removed.has(n)) http.delete(x)
+  const text = await readFile(path, 'utf8')
+  const [header = '', ...lines] = text.split('\n').filter((line) => line !== '')
+  const kept = lines.filter((line) => {
+    const frame = decodeFrame(line)
+    if (frame.kind === 'broken') return true
+    return !removed.has(frame.n) && !('x' in frame && typeof frame.x === 'number' && http.has(frame.x))
+  })
+  const numbered = kept.map((line, at) => {
+    const renumbered = line.replace(FRAME_START, `{"n":${at + 1},`)
+    return isEndFrame(decodeFrame(line))
+      ? replaceValue(renumbered, ['frames'], String(kept.length))
+      : renumbered
+  })
+  await replaceFile(path, (draft) => writeFile(draft, `${[header, ...numbered].join('\n')}\n`, NEW_FILE))
 }
 
 /**

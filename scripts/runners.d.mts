@@ -1,0 +1,6 @@
+export function installRunners(): void
+export const newerNode: string
+export const jest: string
+export const playwright: string
+export const vitest5: string
+export const modules: string

@@ -1,0 +1,40 @@
+import { ReelayError } from '../errors.ts'
+import { isCi } from '../serve/upstream/upstream.ts'
+import { suggestName } from '../text.ts'
+import type { RunningTest } from './tape-path.ts'
+
+const TAPE_MODES = ['auto', 'once', 'new-episodes', 'rewrite', 'none', 'all', 'update'] as const
+export type TapeMode = (typeof TAPE_MODES)[number]
+
+/** The mode of a test: `REELAY_MODE`, else the update option of the runner, else the option of the test. */
+export function chooseMode(
+  given: TapeMode = 'auto',
+  { isUpdating }: Pick<RunningTest, 'isUpdating'>,
+): TapeMode {
+  const forced = process.env['REELAY_MODE']
+  if (forced !== undefined && forced !== '') return announced(resolved(readMode(forced)), forced)
+  if (isUpdating) return 'update'
+  return resolved(given)
+}
+
+function resolved(mode: TapeMode): TapeMode {
+  if (mode !== 'auto') return mode
+  return isCi() ? 'none' : 'once'
+}
+
+function readMode(text: string): TapeMode {
+  const found = TAPE_MODES.find((mode) => mode === text)
+  if (found !== undefined) return found
+  throw new ReelayError('USAGE', `REELAY_MODE=${text} is not a mode${suggestName(text, TAPE_MODES)}`, {
+    hint: `use one of ${TAPE_MODES.join(', ')}`,
+  })
+}
+
+let isAnnounced = false
+
+/** Says once in each process that the environment decides, because it overrides what the tests say. */
+function announced(mode: TapeMode, forced: string): TapeMode {
+  if (!isAnnounced) process.stderr.write(`reelay: REELAY_MODE=${forced} overrides the modes of all tests\n`)
+  isAnnounced = true
+  return mode
+}

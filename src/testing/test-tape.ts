@@ -1,0 +1,407 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFile, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { ReelayError } from '../errors.ts'
+import type { FaultSetting } from '../faults/fault-rules.ts'
+import { isObject, parseJson } from '../json/parse.ts'
+import { openLinkTransport } from '../link/link-transport.ts'
+import type { AnyTransport } from '../link/sdk-transport.ts'
+import { stdioLink } from '../link/stdio.ts'
+import { urlLink } from '../link/url-link.ts'
+import { recordTransport } from '../record/in-process/record-transport.ts'
+import { recordHttp } from '../record/http/record-url.ts'
+import { createRecording, type Recording } from '../record/recording.ts'
+import { REPORT_VARIABLE, sumServerDrifts, type Drift } from '../serve/drift.ts'
+import { serveHttp } from '../serve/http/serve-http.ts'
+import type { Override } from '../serve/overrides.ts'
+import type { PlayableTape } from '../serve/playable-tape.ts'
+import {
+  replayTransport,
+  type ReplayTransport,
+  type ReplayTransportOptions,
+} from '../serve/replay-transport.ts'
+import { isCi } from '../serve/upstream/upstream.ts'
+import { readMatchFile } from '../store/companion-files.ts'
+import { loadTape } from '../store/file/read.ts'
+import { removeExchanges, replaceTapeIfAnswered } from '../store/file/rewrite.ts'
+import type { Turn } from '../tape/turns.ts'
+import { SessionCallLog, type SessionCall } from './session-calls.ts'
+import { sessionShape, type CallShape } from './session-shape.ts'
+import { OrderCheck, TapeDifferenceError, usageInTest, type SwappedTurns } from './tape-difference.ts'
+import { chooseMode, type TapeMode } from './tape-mode.ts'
+import { tapePathOf, type RunningTest } from './tape-path.ts'
+
+/** The live server: a command, a URL, or a function that makes the transport of an SDK. */
+export type LiveServer =
+  | (() => AnyTransport)
+  | string
+  | URL
+  | { readonly url: string | URL; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly command: string
+      readonly args?: readonly string[]
+      readonly env?: Readonly<Record<string, string>>
+      readonly cwd?: string
+    }
+
+export interface UseTapeOptions extends Omit<ReplayTransportOptions, 'live' | 'mode' | 'name'> {
+  /** The live server. It is used only when something is recorded, so a test without one can only replay. */
+  readonly live?: LiveServer
+  /**
+   * `auto` is `once` locally and `none` in CI. `once` records if there is no tape. `none` only replays. `new-episodes` also
+   * records requests that the tape cannot answer. `update` does that, and removes exchanges that the test does not use.
+   * `rewrite` and `all` record everything again. The default is `auto`; the update option of the test runner means `update`.
+   */
+  readonly mode?: TapeMode
+  /** `any` accepts requests in another order than recorded. The default is `recorded`. */
+  readonly requestOrder?: 'recorded' | 'any'
+}
+
+/** A program that speaks MCP over stdio, as configurations of clients have it. */
+export interface TapeCommand {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+type PlayedTapeOptions = Omit<ReplayTransportOptions, 'drift'> & { readonly tape: PlayableTape }
+
+/** How a session was opened through the tape. */
+interface OpenedSession {
+  /** What differs from the tape, if the session was played. */
+  readonly drift?: () => Drift
+  readonly close: () => Promise<void>
+}
+
+/** The tape of one test. It is recorded or replayed, and kept only if the test passes. */
+export class TestTape implements AsyncDisposable {
+  readonly path: string
+  readonly mode: TapeMode
+  /** The test records: there was no tape, or it is recorded again. */
+  readonly isRecording: boolean
+  /** When the tape was recorded, for fake timers. While recording, it is the time at which the test began. */
+  readonly startedAt: Date
+  readonly #test: RunningTest
+  readonly #options: UseTapeOptions
+  /** The file that is written until the test has passed. `undefined` if nothing can be added to the tape. */
+  readonly #draft: string | undefined
+  readonly #sessions: OpenedSession[] = []
+  readonly #players: ReplayTransport[] = []
+  readonly #log = new SessionCallLog()
+  readonly #order = new OrderCheck()
+  #recording: Recording | undefined
+  #report: string | undefined
+  #finished: Promise<void> | undefined
+
+  /** Finds the tape of a test and decides whether it is recorded or replayed. */
+  static async open(test: RunningTest, name: string | undefined, options: UseTapeOptions): Promise<TestTape> {
+    const path = tapePathOf(test, name)
+    const exists = existsSync(path)
+    const mode = chooseMode(options.mode, test)
+    const records = mode === 'rewrite' || mode === 'all' || (mode !== 'none' && !exists)
+    if (records && options.live === undefined) throw noServer(path, exists)
+    if (mode === 'none' && !exists) throw noTape(path)
+    const writes = records || mode === 'new-episodes' || mode === 'update'
+    const draft = writes ? draftOf(path) : undefined
+    if (draft !== undefined) mkdirSync(dirname(draft), { recursive: true })
+    if (draft !== undefined && !records) await copyFile(path, draft)
+    const startedAt = records ? new Date() : new Date((await loadTape(path)).header.started)
+    return new TestTape({ path, mode, isRecording: records, startedAt }, { test, options, draft })
+  }
+
+  private constructor(
+    known: Pick<TestTape, 'path' | 'mode' | 'isRecording' | 'startedAt'>,
+    {
+      test,
+      options,
+      draft,
+    }: {
+      readonly test: RunningTest
+      readonly options: UseTapeOptions
+      readonly draft: string | undefined
+    },
+  ) {
+    this.path = known.path
+    this.mode = known.mode
+    this.isRecording = known.isRecording
+    this.startedAt = known.startedAt
+    this.#test = test
+    this.#options = options
+    this.#draft = draft
+  }
+
+  /** The requests of the test so far, with their results. Only sessions over `transport()` are seen. */
+  get calls(): readonly SessionCall[] {
+    return this.#log.calls
+  }
+
+  /** The calls for a snapshot: requests and responses, without values that change such as times and ids. */
+  shape(): readonly CallShape[] {
+    return sessionShape(this.#log.calls)
+  }
+
+  /** Returns a transport for the `Client` of either SDK. In a replay, no process is started and no socket is opened. */
+  async transport(): Promise<AnyTransport & AsyncDisposable> {
+    const transport = await (this.isRecording && !this.#isControlled ? this.#recorded() : this.#played())
+    return this.#log.watch(transport)
+  }
+
+  /** Returns a URL for clients that connect over HTTP. */
+  async url(): Promise<string> {
+    if (this.isRecording) {
+      const { url, headers } = this.#liveUrl()
+      const recording = await recordHttp({ url, tape: this.#draftPath(), ...(headers && { headers }) })
+      this.#sessions.push({ close: async () => void (await recording.close()) })
+      return recording.url
+    }
+    const served = await serveHttp(await this.#playOptions())
+    this.#sessions.push({ drift: served.drift, close: served.close })
+    return served.url
+  }
+
+  /** Returns a command for programs that start their servers. */
+  command(): TapeCommand {
+    const reelay = fileURLToPath(new URL('../cli/main.js', import.meta.url))
+    if (this.isRecording) {
+      const live = this.#liveCommand()
+      const words = [
+        reelay,
+        'record',
+        '--quiet',
+        '-o',
+        this.#draftPath(),
+        '--',
+        live.command,
+        ...(live.args ?? []),
+      ]
+      return { command: process.execPath, args: words, env: live.env ?? {} }
+    }
+    this.#report ??= join(tmpdir(), `reelay-test-${process.pid}-${++drafts}.jsonl`)
+    const words = [reelay, 'serve', this.path, '--on-drift', 'ignore']
+    return { command: process.execPath, args: words, env: { [REPORT_VARIABLE]: this.#report } }
+  }
+
+  /** Injects faults from now on, before those that were given earlier. */
+  injectFaults(...faults: readonly FaultSetting[]): void {
+    for (const player of this.#playersToChange()) player.injectFaults(faults)
+  }
+
+  /** Overrides responses from now on, before the overrides that were given earlier. */
+  override(...overrides: readonly Override[]): void {
+    for (const player of this.#playersToChange()) player.override(overrides)
+  }
+
+  /** How the played sessions differ from the tape so far. */
+  drift(): Drift {
+    return sumServerDrifts(this.#sessions.flatMap(({ drift }) => (drift === undefined ? [] : [drift()])))
+  }
+
+  /** Closes everything that was opened. The test runner calls `finish`, which does this too. */
+  async close(): Promise<void> {
+    for (const session of this.#sessions) await session.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Ends the test: keeps what was recorded if it has passed, and fails if it differs from the tape. */
+  finish(hasPassed: boolean): Promise<void> {
+    return (this.#finished ??= this.#finish(hasPassed))
+  }
+
+  async #finish(hasPassed: boolean): Promise<void> {
+    try {
+      await this.close()
+      await this.#recording?.close()
+      if (this.isRecording) return await (hasPassed ? this.#keepRecording() : undefined)
+      const difference = this.#difference()
+      const isUnused = difference.leftOver.length > 0
+      const accepts = this.mode === 'update' && difference.misses.length === 0
+      if (hasPassed && accepts) return await this.#keepUpdate(difference)
+      if (hasPassed && this.mode === 'new-episodes') await this.#keepUpdate({ ...difference, leftOver: [] })
+      const isWrong =
+        difference.misses.length > 0 || (hasPassed && (isUnused || difference.outOfOrder.length > 0))
+      if (!isWrong) return
+      if (this.#options.drift === 'ignore' || this.#options.permissive === true)
+        return this.#mention(difference)
+      const counted = hasPassed ? difference : { ...difference, leftOver: [], outOfOrder: [] }
+      throw new TapeDifferenceError(this.#shownPath(), counted, this.#test.update)
+    } finally {
+      if (this.#draft !== undefined) await rm(this.#draft, { force: true })
+      if (this.#report !== undefined) rmSync(this.#report, { force: true })
+    }
+  }
+
+  async #keepRecording(): Promise<void> {
+    const draft = this.#draftPath()
+    if (!existsSync(draft)) return
+    if (await replaceTapeIfAnswered(draft, this.path))
+      process.stderr.write(`reelay: recorded ${this.#shownPath()}\n`)
+  }
+
+  async #keepUpdate({ leftOver, wentLive = [] }: Drift): Promise<void> {
+    const draft = this.#draftPath()
+    if (leftOver.length + wentLive.length === 0) return
+    if (leftOver.length > 0)
+      await removeExchanges(
+        draft,
+        leftOver.map(({ frame }) => frame),
+      )
+    await rename(draft, this.path)
+    const changes = [
+      ...(leftOver.length > 0 ? [`${leftOver.length} unused removed`] : []),
+      ...(wentLive.length > 0 ? [`${wentLive.length} recorded`] : []),
+    ]
+    process.stderr.write(`reelay: updated ${this.#shownPath()}: ${changes.join(', ')}\n`)
+  }
+
+  /** Differences that the test accepts are still worth a line. */
+  #mention({ leftOver }: Drift): void {
+    if (leftOver.length === 0) return
+    const count = `${leftOver.length} recorded ${leftOver.length === 1 ? 'exchange' : 'exchanges'}`
+    process.stderr.write(
+      `reelay: ${count} unused in ${this.#shownPath()}; ${this.#test.update} removes them\n`,
+    )
+  }
+
+  #difference(): Drift & { readonly outOfOrder: readonly SwappedTurns[] } {
+    const outOfOrder = this.#options.requestOrder === 'any' ? [] : this.#order.problems
+    return { ...this.drift(), outOfOrder, ...(this.#report !== undefined && reportedBy(this.#report)) }
+  }
+
+  /** Faults and overrides need a player in front of the live server. */
+  get #isControlled(): boolean {
+    return this.#options.faults !== undefined || this.#options.overrides !== undefined
+  }
+
+  #recorded(): AnyTransport & AsyncDisposable {
+    this.#recording ??= createRecording({ tape: this.#draftPath() })
+    const { server = 'server' } = this.#options
+    const recorded = recordTransport(this.#liveTransport(), { recording: this.#recording, server })
+    this.#sessions.push({ close: () => recorded.close() })
+    return recorded
+  }
+
+  async #played(): Promise<AnyTransport & AsyncDisposable> {
+    if (this.isRecording && !existsSync(this.#draftPath())) await this.#makeEmptyDraft()
+    const { tape, ...options } = await this.#playOptions()
+    const player = replayTransport(tape, {
+      ...options,
+      drift: 'ignore', // the end of the test reports it
+      onPlayed: (turn: Turn) => this.#order.add(turn),
+      callName: 'useTape',
+    })
+    this.#players.push(player)
+    this.#sessions.push({ drift: () => player.drift(), close: () => player.close() })
+    return player
+  }
+
+  async #makeEmptyDraft(): Promise<void> {
+    const recording = createRecording({ tape: this.#draftPath() })
+    recording.link({ server: this.#options.server ?? 'server', info: { transport: 'in-process' } })
+    await recording.close()
+  }
+
+  async #playOptions(): Promise<PlayedTapeOptions> {
+    const { live, mode: _mode, drift: _drift, requestOrder: _order, ...options } = this.#options
+    const tape = await loadTape(this.#draft ?? this.path)
+    const matchFile = await readMatchFile(this.path) // the draft has none beside it
+    const upstream =
+      this.#draft === undefined || live === undefined
+        ? { mode: 'none' as const }
+        : { live: () => this.#liveTransport(), mode: 'new-episodes' as const }
+    return {
+      ...options,
+      ...upstream,
+      name: this.#shownPath(),
+      tape: matchFile === undefined ? tape : { ...tape, matchFile },
+    }
+  }
+
+  #playersToChange(): readonly ReplayTransport[] {
+    if (this.#players.length > 0) return this.#players
+    throw usageInTest(
+      'faults and overrides need an open transport that is played',
+      'call tape.transport() first, and pass { faults: [] } to useTape, so that the recording run can inject faults too',
+    )
+  }
+
+  #draftPath(): string {
+    if (this.#draft === undefined) throw new Error('nothing is written in this mode')
+    return this.#draft
+  }
+
+  #shownPath(): string {
+    const path = relative(process.cwd(), this.path)
+    return path.startsWith('..') ? this.path : path
+  }
+
+  #liveTransport(): AnyTransport {
+    const { live } = this.#options
+    if (live === undefined) throw noServer(this.path, true)
+    if (typeof live === 'function') return live()
+    if (typeof live === 'object' && 'command' in live) {
+      const { command, args = [], env, cwd } = live
+      const options = { ...(env && { env: { ...process.env, ...env } }), ...(cwd !== undefined && { cwd }) }
+      return openLinkTransport(stdioLink({ command: [command, ...args], ...options }))
+    }
+    const { url, headers = {} } = this.#liveUrl()
+    return openLinkTransport(urlLink({ url: new URL(url), headers }))
+  }
+
+  #liveUrl(): { readonly url: string; readonly headers?: Readonly<Record<string, string>> } {
+    const { live } = this.#options
+    if (typeof live === 'string' || live instanceof URL) return { url: String(live) }
+    if (typeof live === 'object' && 'url' in live) return { ...live, url: String(live.url) }
+    throw wrongServer('tape.url() records a server that has a URL', "{ live: 'http://localhost:3000/mcp' }")
+  }
+
+  #liveCommand(): Extract<LiveServer, { readonly command: string }> {
+    const { live } = this.#options
+    if (typeof live === 'object' && 'command' in live) return live
+    throw wrongServer(
+      'tape.command() records a server that is started by a command',
+      "{ live: { command: 'node', args: ['server.js'] } }",
+    )
+  }
+}
+
+let drafts = 0
+
+function draftOf(path: string): string {
+  return `${path}.${process.pid}-${++drafts}.new`
+}
+
+/** What the played child processes have reported. Their misses are on their stderr, so only the counts are known here. */
+function reportedBy(file: string): Partial<Drift> {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').map(parseJson).filter(isObject) : []
+  const sum = (name: string): number => lines.reduce((total, line) => total + Number(line[name] ?? 0), 0)
+  return {
+    answered: sum('answered'),
+    unlisted: { misses: sum('misses'), wentLive: 0, leftOver: sum('leftOver') } as never,
+  }
+}
+
+function noTape(path: string): ReelayError {
+  const why = isCi() ? ', and nothing is recorded in CI' : ', and the mode is none'
+  return usageInTest(
+    `there is no tape ${path}${why}`,
+    'run the test locally once, where the server is, and commit the tape',
+    'TAPE_NOT_FOUND',
+  )
+}
+
+function noServer(path: string, exists: boolean): ReelayError {
+  const why = exists ? 'it is to be recorded again' : 'it does not exist yet'
+  return usageInTest(
+    `the tape ${path} cannot be recorded: useTape has no live server`,
+    `${why}; pass { live: { command: 'node', args: ['server.js'] } }, a URL, or a function that makes a transport`,
+  )
+}
+
+function wrongServer(message: string, example: string): ReelayError {
+  return usageInTest(message, `pass it as in useTape(name, ${example})`)
+}

@@ -1,0 +1,61 @@
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { start } from '../support/recorder.ts'
+import { modules } from '../../scripts/runners.mjs'
+
+/** A project of a user: Reelay as it is published, the SDK, an agent, and test files. */
+export function makeApp(
+  files: Readonly<Record<string, string>>,
+  vitest: string = resolve('node_modules/vitest'),
+): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'reelay-app-')))
+  const installed = join(folder, 'node_modules', 'reelay')
+  mkdirSync(installed, { recursive: true })
+  cpSync('package.json', join(installed, 'package.json'))
+  for (const part of ['cli', 'lib', 'vendor'])
+    cpSync(join('dist', part), join(installed, 'dist', part), { recursive: true })
+  symlinkSync(vitest, join(folder, 'node_modules', 'vitest'))
+  for (const name of ['@modelcontextprotocol', 'zod'])
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
+  symlinkSync(join(modules, '@playwright'), join(folder, 'node_modules', '@playwright'))
+  cpSync('test/fixtures/servers/catalogue.mjs', join(folder, 'server.mjs'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+  writeFileSync(join(folder, 'agent.mjs'), AGENT)
+  writeFileSync(join(folder, 'agent.cjs'), AGENT_CJS)
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+const BODY = `(transport, queries) {
+  const client = new Client({ name: 'agent', version: '1' })
+  await client.connect(transport)
+  for (const query of queries) await client.callTool({ name: 'search', arguments: { query } }).catch(() => {})
+  await client.close()
+}
+`
+const SDK = '@modelcontextprotocol/sdk/client/index.js'
+const AGENT = `import { Client } from '${SDK}'\nexport async function triage${BODY}`
+const AGENT_CJS = `const { Client } = require('${SDK}')\nexports.triage = async function ${BODY}`
+
+interface RunOptions {
+  readonly cwd: string
+  readonly node?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Runs a program of Node to its end. */
+export async function runNode(
+  args: readonly string[],
+  { cwd, node = process.execPath, env = {} }: RunOptions,
+): Promise<{ readonly code: number | null; readonly out: string }> {
+  // This runs in a test runner itself, whose variables would confuse the other one.
+  const own = /^(VITEST|NODE_ENV|NODE_OPTIONS|NODE_TEST_CONTEXT)/
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
+  const run = start([node, ...args], {
+    cwd,
+    env: { ...clean, CI: '', NO_COLOR: '1', ...env },
+  })
+  const { code } = await run.exited
+  return { code, out: `${run.stdout().toString()}${run.stderr()}` }
+}
