@@ -2,6 +2,7 @@
 // time from the shapes of the rules, so that no scanner takes this repository for a leak.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib'
 import { root } from '../run.mjs'
 
 /** Loads a module of the built program. */
@@ -83,7 +84,20 @@ const hex = (byte) => byte.toString(16).padStart(2, '0')
 const percentEveryByte = (text) => everyChar(text, (byte) => `%${hex(byte).toUpperCase()}`)
 const unicodeEscapes = (text) => everyChar(text, (byte) => `\\u00${hex(byte)}`)
 
-/** The ways to write a value in a text. `spell` is the spelling of the secret alone, if it is not one of the usual ones. */
+const utf16 = (text) => Buffer.from(text, 'utf16le')
+const decodeRun = (text, decode) => {
+  const [, run = ''] = /: ([A-Za-z0-9+/=]+)\./.exec(text) ?? []
+  try {
+    return decode(Buffer.from(run, 'base64')).toString()
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The ways to write a value in a text. `spell` is the spelling of the secret alone, if it is not one of the usual ones. `decode`
+ * decodes a redacted text again, if the secret alone has no spelling.
+ */
 export const WRAPPINGS = {
   bare: { wrap: (value) => value },
   sentence: { wrap: (value) => `Use ${value} for the next call, please.` },
@@ -116,6 +130,31 @@ export const WRAPPINGS = {
     spell: (value) => everyChar(value, (byte) => `&#${byte};`),
   },
   CSV: { wrap: (value) => `id,entry,date\n1,${value},2026-01-02\n2,"${value}",2026-01-03\n` },
+  hex: {
+    wrap: (value) => `payload 0x${Buffer.from(`note: ${value}.`).toString('hex')}`,
+    spell: (value) => Buffer.from(value).toString('hex'),
+  },
+  'base64 twice': {
+    wrap: (value) => `data: ${base64(base64(`note: ${value}.`))}.`,
+    decode: (text) => decodeRun(text, (bytes) => Buffer.from(bytes.toString(), 'base64')),
+  },
+  'gzip in base64': {
+    wrap: (value) => `data: ${gzipSync(`note: ${value}.`).toString('base64')}.`,
+    decode: (text) => decodeRun(text, gunzipSync),
+  },
+  'zlib in base64': {
+    wrap: (value) => `data: ${deflateSync(`note: ${value}.`).toString('base64')}.`,
+    decode: (text) => decodeRun(text, inflateSync),
+  },
+  'UTF-16 in base64': {
+    wrap: (value) => `data: ${utf16(`note: ${value}.`).toString('base64')}.`,
+    decode: (text) => decodeRun(text, (bytes) => bytes.toString('utf16le')),
+  },
+  'terminal colors': { wrap: (value) => `\u001b[31m${value}\u001b[0m` },
+  'URL in a URL in JSON in a text': {
+    wrap: (value) =>
+      `See ${JSON.stringify({ url: `https://h.example/cb?next=${encodeURIComponent(`/x?y=${value}`)}` })} now`,
+  },
   'log line': { wrap: (value) => `2026-01-02T03:04:05.678Z INFO [main] got <${value}> (200 OK)` },
 }
 

@@ -14,6 +14,12 @@ export function ephemeralKey() {
 
 const json = (message) => JSON.stringify({ jsonrpc: '2.0', ...message })
 
+/** The text in a message, a query or a header. */
+function plainText(written) {
+  const decoded = written.startsWith('/mcp?') ? decodeURIComponent(written) : written
+  return decoded.replaceAll('\\n', ' ')
+}
+
 /** A header has no line breaks. Those within base64 are left out. */
 function inOneLine(text) {
   return text.replaceAll(/[\r\n]+/g, text.indexOf('\n') === 76 ? '' : ' ')
@@ -41,7 +47,7 @@ export async function findLeaksInTexts(kinds, pick) {
   const places = Object.entries(PLACES)
   console.log(['wrapping'.padEnd(28), ...places.map(([name]) => name.padStart(13)), '  unstable'].join(''))
   let [tried, leaks] = [0, 0]
-  for (const [name, { wrap, spell }] of Object.entries(WRAPPINGS)) {
+  for (const [name, { wrap, spell, decode }] of Object.entries(WRAPPINGS)) {
     let unstable = 0
     const counts = places.map(([, redact]) => {
       // Every fake is another one, so what these have learned does not help them.
@@ -51,7 +57,8 @@ export async function findLeaksInTexts(kinds, pick) {
         const written = redact(redactor, wrap(text))
         tried++
         if (redact(live, wrap(text)) !== written) unstable++
-        return spellings(secret, spell).some((each) => written.includes(each))
+        const readable = decode === undefined ? written : `${written}\n${decode(plainText(written))}`
+        return spellings(secret, spell).some((each) => readable.includes(each))
       })
       leaks += leaked.length
       return leaked
@@ -73,10 +80,12 @@ export async function findLeaksInTexts(kinds, pick) {
 export async function findLeaksInSession(kinds, pick) {
   const home = mkdtempSync(join(tmpdir(), 'reelay-secrets-'))
   const tape = join(home, 'session.tape.jsonl')
-  const planted = Object.values(WRAPPINGS).flatMap(({ wrap, spell }) =>
+  const planted = Object.values(WRAPPINGS).flatMap(({ wrap, spell, decode }) =>
     kinds.map((kind) => {
       const { text, secret } = kind.make(pick)
-      return { name: kind.name, text: wrap(text), spellings: spellings(secret, spell) }
+      const wrapped = wrap(text)
+      const packed = decode === undefined ? [] : [wrapped]
+      return { name: kind.name, text: wrapped, spellings: [...spellings(secret, spell), ...packed] }
     }),
   )
   const env = { ...process.env, REELAY_HOME: home }

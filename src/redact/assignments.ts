@@ -3,9 +3,11 @@ import {
   isSecretVariable,
   judgeFlag,
   judgeName,
+  mayBeSecretName,
   type NameVerdict,
 } from './secret-names.ts'
 import {
+  looksScrambled,
   looksLikeAssignedPassword,
   isExampleValue,
   looksLikePassword,
@@ -46,19 +48,21 @@ const STATED =
 const ELEMENT = /<(?<name>[\w.:-]{2,64})(?:\s[^<>]{0,200})?>(?<value>[^<>\r\n]{2,200})<\/\k<name>/dg
 const PLIST_ENTRY = /<key>(?<name>[^<>]{2,64})<\/key>\s*<string>(?<value>[^<>]{2,512})<\/string>/dg
 const ATTRIBUTE =
-  /\b(?:key|name)=\\*["'](?<name>[\w.:-]{2,64})\\*["']\s+value=\\*["'](?<value>[^"'\\<>]{2,512})/dg
+  /\b(?:key|name|id|type)=\\*["'](?<name>[\w.:-]{2,64})\\*["'](?:\s[^<>]{0,120}?)?\s(?:value|content)=\\*["'](?<value>[^"'\\<>]{2,512})/dg
+/** `<entry key="password">x</entry>` */
+const NAMED_ELEMENT =
+  /\b(?:key|name)=["'](?<name>[\w.:-]{2,64})["'][^<>]{0,120}>(?<value>[^<>\r\n]{2,200})<\//dg
 /** A value that is source code. */
 const CODE_MEMBER =
-  /^(?:this|self|process|config|options|params|args|req|request|env|settings|body|data|props|state|form)\./
+  /^(?:this|self|process|exports|module|config|options|params|args|req|request|env|settings|body|data|props|state|form)\./
 const PARAMETER = /[?&](?:amp;)?(?<name>[\w.-]{2,64})=(?<value>[^&\s"'<>#\\]{8,})/dg
 
 /** Finds the values of names that suggest a secret. */
 export function findAssignedSecrets(text: string, isNamed: IsProjectField): readonly AssignedRange[] {
-  return ASSIGNMENT_FORMS.flatMap(({ pattern, needs, isSecret }) =>
-    needs.some((sign) => text.includes(sign))
-      ? [...secretMatches(text, pattern, (name, value) => isSecret(verdictOn(name, isNamed), value, name))]
-      : [],
+  const assigned = ASSIGNMENT_FORMS.flatMap((form) =>
+    form.needs.some((sign) => text.includes(sign)) ? [...secretMatches(text, form, isNamed)] : [],
   )
+  return [...assigned, ...findNearbySecrets(text, isNamed)]
 }
 
 type IsProjectField = (name: string) => boolean
@@ -68,17 +72,20 @@ interface AssignmentForm {
   /** The pattern is tried only if the text contains one of these. */
   readonly needs: readonly string[]
   readonly isSecret: (verdict: NameVerdict, value: string, name: string) => boolean
+  /** Set if a value that is not secret can begin with another name, as in `error: api_key=x`. */
+  readonly isNested?: true
 }
 
 const ASSIGNMENT_FORMS: readonly AssignmentForm[] = [
   { pattern: QUOTED, needs: [':', '='], isSecret: isQuotedSecret },
-  { pattern: BARE, needs: [':', '='], isSecret: isBareSecret },
+  { pattern: BARE, needs: [':', '='], isSecret: isBareSecret, isNested: true },
   { pattern: FLAG, needs: ['-'], isSecret: (_, value, name) => isFlagSecret(judgeFlag(name), value) },
-  { pattern: ASSIGNED_WORD, needs: ['='], isSecret: isAssignedSecret },
+  { pattern: ASSIGNED_WORD, needs: ['='], isSecret: isAssignedSecret, isNested: true },
   { pattern: STATED, needs: [' is', ' was'], isSecret: isBareSecret },
   { pattern: ELEMENT, needs: ['</'], isSecret: isElementSecret },
   { pattern: PLIST_ENTRY, needs: ['</key>'], isSecret: isElementSecret },
-  { pattern: ATTRIBUTE, needs: ['value='], isSecret: isElementSecret },
+  { pattern: ATTRIBUTE, needs: ['value=', 'content='], isSecret: isElementSecret },
+  { pattern: NAMED_ELEMENT, needs: ['</'], isSecret: isElementSecret },
   {
     pattern: PARAMETER,
     needs: ['?', '&'],
@@ -119,7 +126,7 @@ function isBareSecret(verdict: NameVerdict, value: string): boolean {
       !CODE_MEMBER.test(value) &&
       (/\d/.test(value) ? !isSourceCode(value) : looksLikePassword(value))
     )
-  return verdict === 'maybe' && looksRandom(value)
+  return verdict === 'maybe' && looksRandom(value) && !CODE_MEMBER.test(value)
 }
 
 /** A member of an object, such as `asnX509.signatureAlgorithm` or `items[0].token`. */
@@ -150,12 +157,70 @@ export function isSecretValue(verdict: NameVerdict, value: string): boolean {
 
 function* secretMatches(
   text: string,
-  pattern: RegExp,
-  isSecret: (name: string, value: string) => boolean,
+  { pattern, isSecret, isNested }: AssignmentForm,
+  isNamed: IsProjectField,
 ): Generator<AssignedRange> {
-  for (const { groups, indices } of text.matchAll(pattern)) {
-    const range = indices?.groups?.['value']
-    if (range === undefined || !isSecret(groups?.['name'] ?? '', groups?.['value'] ?? '')) continue
-    yield { start: range[0], end: range[1] }
+  pattern.lastIndex = 0
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const range = match.indices?.groups?.['value']
+    if (range === undefined) continue
+    const [start, end] = range
+    const name = match.groups?.['name'] ?? ''
+    if (isSecret(verdictOn(name, isNamed), match.groups?.['value'] ?? '', name)) yield { start, end }
+    else if (isNested === true) pattern.lastIndex = start
   }
 }
+
+/**
+ * Finds values that look random and follow a name, whatever is between them: `| token | x |`, `**Password:** x`, `setPassword("x")`,
+ * `password x`. Of a value in quotes a digit is enough.
+ */
+function* findNearbySecrets(text: string, isNamed: IsProjectField): Generator<AssignedRange> {
+  let [before, beforeEnd] = ['', 0]
+  for (const { 0: name, index } of text.matchAll(WORD)) {
+    const end = index + name.length
+    if (!isNamed(name) && !mayBeSecretName(name)) {
+      ;[before, beforeEnd] = [name, end]
+      continue
+    }
+    const isPhrase = index === beforeEnd + 1 && text[beforeEnd] === ' '
+    const verdicts = [verdictOn(name, isNamed), isPhrase ? judgeName(before + name) : 'no']
+    ;[before, beforeEnd] = [name, end]
+    const verdict = verdicts.find((each) => each === 'secret') ?? verdicts.find((each) => each === 'maybe')
+    if (verdict === undefined) continue
+    const value = quotedValueAt(text, end, verdict) ?? nearbyValueAt(text, end)
+    if (value !== undefined) yield value
+  }
+}
+
+/** `os.environ["PASSWORD"] = "x"`, `setPassword("x")`, `set("password", "x")`, `password = r"x"`, `"x" AS password` is not one. */
+function quotedValueAt(text: string, at: number, verdict: NameVerdict): AssignedRange | undefined {
+  const found = matchAt(QUOTED_NEARBY, text, at)
+  if (found === undefined || verdict !== 'secret') return undefined
+  const value = text.slice(found.start, found.end)
+  return /\d/.test(value) && looksLikePassword(value) && !isSourceCode(value) ? found : undefined
+}
+
+function nearbyValueAt(text: string, at: number): AssignedRange | undefined {
+  for (const pattern of [NEARBY, NEARBY_AFTER_WORD]) {
+    const found = matchAt(pattern, text, at)
+    if (found !== undefined && looksScrambled(text.slice(found.start, found.end))) return found
+  }
+  return undefined
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): AssignedRange | undefined {
+  pattern.lastIndex = at
+  const [start, end] = pattern.exec(text)?.indices?.groups?.['value'] ?? [0, 0]
+  return end > start ? { start, end } : undefined
+}
+
+const WORD = /(?<![A-Za-z0-9])[A-Za-z_][\w.-]{1,63}/g
+// Without `%`, because a percent code has letters and digits. The decoded text is searched, too.
+const GAP = '[^A-Za-z0-9%]{1,16}'
+const ONE_WORD = '(?:[A-Za-z]{1,12}|\\d{1,2})[^A-Za-z0-9%]{1,8}'
+const RANDOM_VALUE = '(?<value>(?:[A-Za-z0-9+/_=!@#$%^&*~-]|\\.(?=\\w)){8,512})'
+const NEARBY = new RegExp(GAP + RANDOM_VALUE, 'dy')
+const NEARBY_AFTER_WORD = new RegExp(GAP + ONE_WORD + RANDOM_VALUE, 'dy')
+const QUOTED_NEARBY =
+  /(?:["'`]?\]?\s{0,4}(?::?=|=>|:)\s{0,4}[rbfu]?|["'`]\s{0,4},\s{0,4}|\(\s{0,4}|\s{1,4})(?<quote>["'`])(?<value>[^"'`\\\s]{6,200})\k<quote>/dy

@@ -16,6 +16,12 @@ export function redactTapeHeader(header: TapeHeader, redactor: Redactor | undefi
   }
 }
 
+/** Redacts the names of servers. A recorder never names a server after a secret, but earlier versions did. */
+export function redactServerNames(header: TapeHeader, redactor: Redactor): TapeHeader {
+  const servers = Object.entries(header.servers).map(([name, info]) => [redactor.text(name), info] as const)
+  return { ...header, servers: Object.fromEntries(servers) }
+}
+
 export function redactTapeLabels(labels: TapeLabels, redactor: Redactor): TapeLabels {
   const ids = TEXT_LABELS.flatMap((id) => {
     const text = labels[id]
@@ -46,6 +52,17 @@ function mapValues<Value>(
 
 /** Does not redact stderr, because its frames may be cut anywhere, also within a secret. */
 export function redactFrame(frame: Frame, redactor: Redactor): Frame {
+  return redactServerOf(redactContent(frame, redactor), redactor)
+}
+
+/** Must give a server the same name as `redactServerNames`. */
+export function redactServerOf(frame: Frame, redactor: Redactor): Frame {
+  if (!('server' in frame) || frame.server === undefined) return frame
+  const server = redactor.text(frame.server)
+  return server === frame.server ? frame : { ...frame, server }
+}
+
+function redactContent(frame: Frame, redactor: Redactor): Frame {
   switch (frame.kind) {
     case 'message':
       return redactMessageFrame(frame, redactor)

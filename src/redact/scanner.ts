@@ -14,9 +14,12 @@ import type { SecretValues } from './secret-values.ts'
 import type { WorkLimit } from './work-limit.ts'
 import {
   base64Views,
+  hexViews,
   htmlDecodedView,
+  packedViews,
   percentDecodedView,
   jsonUnescapedView,
+  withoutColorsView,
   type DecodedView,
 } from './views.ts'
 
@@ -50,7 +53,7 @@ export class SecretScanner {
     return withoutLaterOverlaps([
       withoutCovered(plain, decoded).filter(({ end }) => !isPercentCodeAt(text, end)),
       decoded,
-      this.#findInBase64(text, depth + 1),
+      this.#findInRuns(text, depth + 1),
     ])
   }
 
@@ -135,7 +138,8 @@ export class SecretScanner {
     const exempt = found.filter(
       ({ start, end }) =>
         this.#secrets.isExempt(text.slice(start, end)) ||
-        this.#secrets.isPlaceholder(wordAround(text, start, end)),
+        this.#secrets.isPlaceholder(wordAround(text, start, end, IN_WORD)) ||
+        this.#secrets.isPlaceholder(wordAround(text, start, end, IN_LONG_WORD)),
     )
     return withoutCovered(found, exempt) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
@@ -160,14 +164,25 @@ export class SecretScanner {
 
   /** Searches the text with its escapes resolved. */
   #findInDecoded(text: string, depth: number): readonly TextReplacement[] {
-    if (!/[%\\&]/.test(text)) return []
+    if (!['%', '\\', '&', '\u001b'].some((sign) => text.includes(sign))) return []
     this.#work.spend(2 * text.length)
-    const views = [jsonUnescapedView(text), percentDecodedView(text), htmlDecodedView(text)]
+    const views = [
+      jsonUnescapedView(text),
+      percentDecodedView(text),
+      htmlDecodedView(text),
+      withoutColorsView(text),
+    ]
     return this.#findInViews(views, depth)
   }
 
-  #findInBase64(text: string, depth: number): readonly TextReplacement[] {
-    return this.#findInViews([...base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes))], depth)
+  /** Searches the parts of the text that are base64 or hex. */
+  #findInRuns(text: string, depth: number): readonly TextReplacement[] {
+    const views = [
+      ...packedViews(text, this.#work),
+      ...hexViews(text),
+      ...base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes)),
+    ]
+    return this.#findInViews(views, depth)
   }
 
   #findInViews(views: readonly (DecodedView | undefined)[], depth: number): readonly TextReplacement[] {
@@ -181,14 +196,15 @@ export class SecretScanner {
 }
 
 /** The word that a range is part of. */
-function wordAround(text: string, start: number, end: number): string {
+function wordAround(text: string, start: number, end: number, part: RegExp): string {
   let [first, last] = [start, end]
-  while (first > 0 && start - first < MAX_WORD_PART && IN_WORD.test(text[first - 1]!)) first--
-  while (last < text.length && last - end < MAX_WORD_PART && IN_WORD.test(text[last]!)) last++
+  while (first > 0 && start - first < MAX_WORD_PART && part.test(text[first - 1]!)) first--
+  while (last < text.length && last - end < MAX_WORD_PART && part.test(text[last]!)) last++
   return text.slice(first, last)
 }
 
 const IN_WORD = /[\w+/.=-]/
+const IN_LONG_WORD = /[\w+/.=$-]/
 const MAX_WORD_PART = 300
 
 /** A match that ends here is only the beginning of a value. With its escapes resolved, the text shows the whole value. */
@@ -306,7 +322,7 @@ function withIndices(pattern: RegExp): RegExp {
 
 /**
  * Finds the name of each value. In `{"name":"token","value":"x"}` another member holds the name, in `{"token":{"value":"x"}}` it
- * is the name of the parent, and in `["--token", "x"]` the option before the item.
+ * is the name of the parent, and in `["--token", "x"]` and `["token", "x"]` the item before.
  */
 class ValueNames {
   #name = ''
@@ -319,8 +335,9 @@ class ValueNames {
   nameOf(text: string, { kind, start, end, path }: JsonToken): string {
     const member = path.at(-1)
     const isHere = path.length === this.#depth && path.at(-2) === this.#item
-    if (member === 'value' && isHere && kind !== 'key') return this.#name
-    if (kind === 'string' && (member === 'name' || member === 'key')) {
+    const isValue = typeof member === 'string' && VALUE_MEMBER.test(member)
+    if (isValue && isHere && kind !== 'key') return this.#name
+    if (kind === 'string' && typeof member === 'string' && NAME_MEMBER.test(member)) {
       this.#name = text.slice(start + 1, end - 1)
       this.#depth = path.length
       this.#item = path.at(-2)
@@ -339,11 +356,15 @@ class ValueNames {
     this.#option = OPTION.test(word) ? word : ''
     this.#optionAt = place
     this.#optionDepth = path.length
-    return option !== '' && judgeFlag(option) !== 'no' ? memberNameOf(option) : nearestName(path)
+    if (option === '' || judgeFlag(option) === 'no') return nearestName(path)
+    return option.startsWith('-') ? memberNameOf(option) : 'token' // an item after a word may be another word
   }
 }
 
-const OPTION = /^--?[A-Za-z][\w-]{1,40}$/
+/** An option, or the first item of a pair. */
+const OPTION = /^-{0,2}[A-Za-z][\w-]{1,40}$/
+const NAME_MEMBER = /^(?:name|key|k|id|variable|field|header|param|parameter)$/i
+const VALUE_MEMBER = /^(?:value|val|v)$/i
 
 /** The name of a member with the same meaning as an option. */
 function memberNameOf(option: string): string {

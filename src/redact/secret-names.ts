@@ -1,3 +1,5 @@
+import { ownCopy } from './known-values.ts'
+
 /** How strongly a name suggests that its value is secret. */
 export type NameVerdict = 'secret' | 'maybe' | 'no'
 
@@ -9,9 +11,18 @@ export function judgeName(name: string): NameVerdict {
   const known = verdictCache.get(name)
   if (known !== undefined) return known
   const verdict = judgeNormalizedName(normalizeName(name))
-  if (verdictCache.size < MAX_CACHED_NAMES && name.length < MAX_CACHED_LENGTH) verdictCache.set(name, verdict)
+  if (verdictCache.size < MAX_CACHED_NAMES && name.length < MAX_CACHED_LENGTH)
+    verdictCache.set(ownCopy(name), verdict)
   return verdict
 }
+
+/** Returns false for words that `judgeName` never takes for names of secrets. Most words of a text are such. */
+export function mayBeSecretName(word: string): boolean {
+  return NAME_HINT.test(word)
+}
+
+const NAME_HINT =
+  /pass|pw|secret|token|key|cred|sign|hmac|jwt|[cx]srf|auth|dsn|pat$|bearer|hook|code|verifier|assertion|connection|securestring|cookie|pin$|otp$|cvv$|dpop|psk/i
 
 /** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
 export function normalizeName(name: string): string {
@@ -23,16 +34,21 @@ const MAX_CACHED_NAMES = 5000
 const MAX_CACHED_LENGTH = 200
 
 const SECRET_NAME =
-  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
+  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization|securestring|requirepass|bindpw|rootpw|secretkeybase|consumerkey|psk)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE_SECRET_NAME =
-  /(token|secret|credentials?|creds|signature|hmac|jwt|csrf|xsrf|auth|dsn|pat|pwd|webhook(url)?|(access|signing|encryption|auth|subscription|functions?|master|account|shared|service|license)key)$|^pass$/
+  /(token|secret|credentials?|creds|signature|hmac|jwt|csrf|xsrf|auth|dsn|pat|pwd|bearer|webhook(url)?|(access|signing|encryption|auth|subscription|functions?|master|account|shared|service|license|hmac|recovery|activation|security|storage|app|application|consumer|deploy|admin|write)key|(recovery|backup|activation)codes?)$|^(pass|pw)$/
+/** Services whose keys have no form of their own. A name such as `datadog_key` says what its value is. */
+const SERVICES =
+  'adafruit|adobe|airtable|algolia|alibaba|alchemy|amplitude|asana|atlassian|auth0|azure|beamer|bitbucket|bittrex|brave|cloudflare|codecov|cohere|coinbase|confluent|contentful|coveralls|datadog|deepgram|deepseek|discord|drone|dropbox|elastic|etherscan|etsy|facebook|fastly|finicity|finnhub|firebase|flickr|freshbooks|gemini|giphy|gitter|gocardless|grafana|heroku|hubspot|infura|intercom|jfrog|kraken|kucoin|launchdarkly|linear|linkedin|logdna|looker|mailgun|mapbox|mattermost|meraki|messagebird|mistral|mixpanel|mux|netlify|newrelic|nytimes|okta|openai|opsgenie|pagerduty|pinecone|plaid|privateai|pusher|quickbooks|rapidapi|segment|sendbird|sendgrid|sendinblue|sentry|shodan|shopify|sidekiq|slack|snyk|sonar|sonatype|splunk|spotify|square|squarespace|stripe|sumologic|supabase|tavily|telegram|tomtom|travis|trello|twilio|twitch|twitter|typesense|virustotal|weatherapi|wakatime|yandex|youtube|zendesk|zoom'
+const SERVICE_KEY = new RegExp(`(?:${SERVICES})[a-z0-9]{0,12}key$`)
+
 // Cursors are sent back in later requests and must match, and `tokens` is usually a count.
 const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
 function judgeNormalizedName(name: string): NameVerdict {
   if (NOT_SECRET_NAME.test(name)) return 'no'
   if (SECRET_NAME.test(name)) return 'secret'
-  return MAYBE_SECRET_NAME.test(name) ? 'maybe' : 'no'
+  return MAYBE_SECRET_NAME.test(name) || SERVICE_KEY.test(name) ? 'maybe' : 'no'
 }
 
 /** Every name that `judgeName` accepts contains one of these, or ends as listed below. The prefilter searches for them. */
@@ -68,9 +84,21 @@ export const NAME_KEYWORDS: readonly string[] = [
 /** Short words that count only at the end of a name. */
 export const NAME_ENDINGS: readonly string[] = [
   'dpop',
-  '"pwd',
-  '_pwd',
-  '_pass',
+  'pwd',
+  'pass',
+  'psk',
+  'bearer',
+  'requirepass',
+  'securestring',
+  'bindpw',
+  'rootpw',
+  ...['recovery', 'backup', 'activation'].flatMap((word) =>
+    ['', '_', '-', ' '].map((joint) => `${word}${joint}code`),
+  ),
+  '"pw',
+  ' pw',
+  '*pw',
+  '_pw',
   '"pin',
   '"otp',
   '"cvv',
@@ -80,7 +108,6 @@ export const NAME_ENDINGS: readonly string[] = [
   'hmac',
   'creds',
   '"pat',
-  '"pass',
   '_pat',
 ]
 

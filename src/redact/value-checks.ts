@@ -1,7 +1,7 @@
 /** Returns true for long values with digits and high entropy. */
 export function looksRandom(value: string): boolean {
   if (/\s/.test(value)) return hasRandomWord(value)
-  if (!/\d/.test(value)) return looksScrambled(value)
+  if (!/\d/.test(value)) return changesCase(value)
   if (value.length < 10) return false
   if (/^\d+$/.test(value)) return value.length >= 16
   return /[A-Za-z]/.test(value) && entropyOf(value) >= MIN_ENTROPY && !isOrdinaryValue(value)
@@ -14,7 +14,7 @@ function hasRandomWord(value: string): boolean {
 }
 
 /** Long words without a digit whose case changes all the time. In `getUserProfile` it changes at the beginning of each word. */
-function looksScrambled(value: string): boolean {
+function changesCase(value: string): boolean {
   if (value.length < MIN_SCRAMBLED_LENGTH || !/^[A-Za-z+/_-]+=*$/.test(value)) return false
   const changes = value.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g) ?? []
   return changes.length * 5 > value.length * 2 && /[A-Z]{2}/.test(value)
@@ -23,6 +23,24 @@ function looksScrambled(value: string): boolean {
 const MIN_SCRAMBLED_LENGTH = 20
 const MAX_PHRASE_LENGTH = 2000
 const MIN_RANDOM_WORD = 16
+
+/**
+ * Returns true for values in which letters and digits alternate, such as `Tr0ub4dor` or `9f86d081884c`, and not for names, versions
+ * and times: `utf8mb4`, `gpt-4o-2024-08-06`, `2026-01-02T03:04`. This is for values that are only near a name.
+ */
+export function looksScrambled(value: string): boolean {
+  if (NOT_SCRAMBLED.test(value) || isDummyValue(value) || isExampleValue(value) || isOrdinaryWord(value))
+    return false
+  return value.split(/[^A-Za-z0-9]+/).some((part) => {
+    const runs = part.length >= MIN_SCRAMBLED_PART ? (part.match(/\d+/g)?.length ?? 0) : 0
+    return runs >= 2 && /[A-Za-z]{2}|[A-Za-z]\d+[A-Za-z]/.test(part) && entropyOf(part) >= MIN_ENTROPY
+  })
+}
+
+const MIN_SCRAMBLED_PART = 9
+/** Numbers in hex, times, and identifiers in which every number ends a word: `Base64Url2`, `sha256ToUtf8`. */
+const NOT_SCRAMBLED =
+  /^0[xX][0-9A-Fa-f]+$|^\d{4}-?\d\d-?\d\dT|^[a-z]*(?:\d{0,4}[A-Z][a-z]+)+\d{0,4}$|[(){}<>]|:\/\/|^[\w-]+(?:\.[\w-]+)+\//
 
 /** Returns true if a secret cannot be confused with an ordinary word. */
 export function isDistinctive(value: string): boolean {
@@ -101,7 +119,8 @@ export function isExampleValue(value: string): boolean {
 const MIN_PASSWORD_LENGTH = 6
 const MIN_WORD_LENGTH = 8
 // <value>, [value], {value}, $VALUE, %VALUE%, `value`, VALUE, ****, …
-const EXAMPLE_SYNTAX = /^(?:0?1234567890?|[<[{(`$%*.…-].*|[A-Z][A-Z_-]*|(.)\1*)$/s
+const EXAMPLE_SYNTAX =
+  /^(?:0?1234567890?|(?:1234567890abcdef)+\w{0,15}|0+[01]|[<[{(`$%*.…-].*|[A-Z][A-Z_-]*|(.)\1*)$/s
 // myPassword, your-secret, password123, changeme
 const EXAMPLE_WORD =
   /^(?:my|your|the|some|a|new|old|test|example|sample|dummy|fake|user|admin|root|default)?[-_.]?(?:db|user|admin|root)?[-_.]?(?:pass(?:word|wd|phrase|code)?|pwd|pw|secret|token|key|api[-_]?key|value|string|text|credentials?)s?\d{0,3}$|change[-_]?(?:me|it|this)|^(?:string|number|boolean|integer|object|array|required|optional|undefined|description|authentication|protected|encrypted|incorrect|username|database|localhost|connection|generated|provided|specified)$/i

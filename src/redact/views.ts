@@ -1,5 +1,15 @@
-import { NAMED_ENTITIES } from './prefilter/prefilter.ts'
+import { compressedFormOf, decompress, wrapUncompressed } from './prefilter/compressed.ts'
 import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
+import type { WorkLimit } from './work-limit.ts'
+
+/** The entities that HTML needs. */
+export const NAMED_ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+}
 
 /** A text, or a part of it, in decoded form. Edits of the decoded form can be converted to edits of the source. */
 export interface DecodedView {
@@ -24,9 +34,80 @@ export function htmlDecodedView(text: string): DecodedView | undefined {
   if (!text.includes('&')) return undefined
   return decodeView(
     text,
-    /&(?:#\d{1,3}|#[xX][0-9A-Fa-f]{1,2}|quot|apos|amp|lt|gt);/g,
+    /&(?:#0{0,4}\d{1,3}|#[xX]0{0,4}[0-9A-Fa-f]{1,2}|quot|apos|amp|lt|gt);/g,
     decodeEntity,
     encodeEntities,
+  )
+}
+
+/** Removes the colors of a terminal. Returns `undefined` if there are none. */
+export function withoutColorsView(text: string): DecodedView | undefined {
+  if (!text.includes('\u001b[')) return undefined
+  // oxlint-disable-next-line no-control-regex -- the escape character is what is searched for
+  return decodeView(
+    text,
+    /\u001b\[[0-9;]{0,20}m/g,
+    () => '',
+    (plain) => plain,
+  )
+}
+
+/** Decodes the parts of a text that are text in hex. */
+export function* hexViews(text: string): Generator<DecodedView> {
+  for (const { 0: run, index } of text.matchAll(HEX_RUN)) {
+    const plain = run.replaceAll(/../g, (code) => String.fromCharCode(Number.parseInt(code, 16)))
+    const isUpper = /[A-F]/.test(run)
+    yield {
+      text: plain,
+      toSourceEdits: (edits) =>
+        edits.map(({ start, end, text: edited }) => {
+          const code = [...edited].map((char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+          return { start: index + 2 * start, end: index + 2 * end, text: isUpper ? code.toUpperCase() : code }
+        }),
+    }
+  }
+}
+
+/** At least 16 printable characters. */
+const HEX_RUN = /(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e]|0[9AaDd]){16,}/g
+
+/** Decodes base64 that contains compressed text, or UTF-16 as PowerShell writes commands. */
+export function* packedViews(text: string, work: WorkLimit): Generator<DecodedView> {
+  for (const { 0: run, index } of text.matchAll(PACKED_RUN)) {
+    const bytes = fromBase64(withoutPadding(run))
+    const form = compressedFormOf(bytes)
+    const content = form === undefined ? bytes : decompress(bytes, form, work)
+    const plain = content === undefined ? undefined : (utf16Text(content) ?? decodeUtf8OrUndefined(content))
+    if (plain === undefined || (form === undefined && utf16Text(bytes) === undefined)) continue
+    const isWide = utf16Text(content!) !== undefined
+    yield {
+      text: plain,
+      toSourceEdits: (edits) => {
+        if (edits.length === 0) return []
+        const edited = applyReplacements(plain, edits)
+        const data = isWide ? utf16Bytes(edited) : new TextEncoder().encode(edited)
+        const packed = form === undefined ? data : wrapUncompressed(data, form)
+        const encoded = toBase64(decodeLatin1(packed), /[-_]/.test(run))
+        return [{ start: index, end: index + run.length, text: padLike(encoded, run, 0) }]
+      },
+    }
+  }
+}
+
+/** Base64 that begins with the signs of gzip or zlib, or with an ASCII character in UTF-16. */
+const PACKED_RUN =
+  /(?<![A-Za-z0-9+/_-])(?:H4sI|eJ[w-z]|eAE|eF4|eNo|eNq|[I-Za-f][AQgw][AB])[A-Za-z0-9+/_-]{16,}={0,2}/g
+
+function utf16Text(bytes: Uint8Array): string | undefined {
+  const head = bytes.subarray(0, 24)
+  if (!head.every((byte, at) => (at % 2 === 1) === (byte === 0))) return undefined
+  return new TextDecoder('utf-16le').decode(bytes.subarray(0, bytes.length & ~1))
+}
+
+function utf16Bytes(text: string): Uint8Array {
+  return Uint8Array.from(
+    { length: 2 * text.length },
+    (_, at) => (text.charCodeAt(at >> 1) >> (8 * (at & 1))) & 255,
   )
 }
 
@@ -205,9 +286,9 @@ const STANDARD = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const URL_SAFE = `${STANDARD.slice(0, 62)}-_`
 
 /** Covers both alphabets: they differ in two characters only. */
-const VALUES = new Uint8Array(256)
+export const BASE64_VALUES: Uint8Array = new Uint8Array(256)
 for (let value = 0; value < 64; value++)
-  VALUES[STANDARD.charCodeAt(value)] = VALUES[URL_SAFE.charCodeAt(value)] = value
+  BASE64_VALUES[STANDARD.charCodeAt(value)] = BASE64_VALUES[URL_SAFE.charCodeAt(value)] = value
 
 /** Removes the padding at the end. A regular expression would try every `=` of a text anew. */
 export function withoutPadding(text: string): string {
@@ -245,7 +326,7 @@ export function fromBase64(text: string): Uint8Array {
 }
 
 function valueAt(text: string, at: number): number {
-  return at < text.length ? VALUES[text.charCodeAt(at)]! : 0
+  return at < text.length ? BASE64_VALUES[text.charCodeAt(at)]! : 0
 }
 
 /** The base64 of these bytes within a longer text, for each of the three alignments. */

@@ -1,7 +1,7 @@
 import { readRedactionConfig } from '../config/redaction-config.ts'
 import { ReelayError } from '../errors.ts'
 import { member, parseJson } from '../json/parse.ts'
-import { redactFrame, redactTapeHeader } from '../redact/redact-tape.ts'
+import { redactFrame, redactServerNames, redactServerOf, redactTapeHeader } from '../redact/redact-tape.ts'
 import { Redactor } from '../redact/redactor.ts'
 import { type RedactionRuleChanges, redactionRuleSet, mergeRuleChanges } from '../redact/rule-set.ts'
 import { type TapeReader, openTape } from '../store/file/read.ts'
@@ -49,7 +49,7 @@ export async function writeRedactedTape(
   write: (line: string) => void,
 ): Promise<TapeRedactionSummary> {
   const stderr = await learnTapeSecrets(reader, redactor)
-  const header = redactTapeHeader(reader.header, redactor)
+  const header = redactServerNames(redactTapeHeader(reader.header, redactor), redactor)
   write(encodeHeader(header))
   const changed: number[] = []
   let frames = 0
@@ -86,7 +86,7 @@ async function learnTapeSecrets(
   redactor: Redactor,
 ): Promise<ReadonlyMap<number, string>> {
   const texts = new StderrRedaction()
-  redactTapeHeader(reader.header, redactor)
+  redactServerNames(redactTapeHeader(reader.header, redactor), redactor)
   for await (const frame of reader.frames()) {
     if (frame.kind === 'stderr') texts.add(frame)
     else redactFrame(frame, redactor)
@@ -96,7 +96,8 @@ async function learnTapeSecrets(
 }
 
 function redactTapeFrame(frame: Frame, redactor: Redactor, stderr: ReadonlyMap<number, string>): Frame {
-  if (frame.kind === 'stderr') return { ...frame, stderr: stderr.get(frame.n) ?? '' }
+  if (frame.kind === 'stderr')
+    return redactServerOf({ ...frame, stderr: stderr.get(frame.n) ?? '' }, redactor)
   return redactFrame(frame, redactor)
 }
 

@@ -1,4 +1,4 @@
-import { redactFrame, redactTapeHeader } from '../../redact/redact-tape.ts'
+import { redactFrame, redactServerNames, redactTapeHeader } from '../../redact/redact-tape.ts'
 import type { Redactor } from '../../redact/redactor.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import type { Frame } from '../../tape/frame.ts'
@@ -39,7 +39,7 @@ interface ReadableTape {
 export function redactTapeForOutput<Read extends ReadableTape>(tape: Read): RedactedView<Read> {
   if (tape.header.redaction !== undefined) return { tape, text: String }
   const redactor = createThrowawayRedactor()
-  const { redaction: _, ...header } = redactTapeHeader(tape.header, redactor)
+  const { redaction: _, ...header } = redactServerNames(redactTapeHeader(tape.header, redactor), redactor)
   return {
     tape: {
       ...tape,

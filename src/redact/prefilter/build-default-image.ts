@@ -10,6 +10,7 @@ import {
   NAME,
   NAME_ENDING,
   PATTERN_KINDS,
+  KEY_NAME,
   patternKindOf,
 } from './pattern-kinds.ts'
 import { defaultRules } from '../rules/index.ts'
@@ -27,6 +28,7 @@ export function buildDefaultImage(): PrefilterImage {
   for (const [index, rule] of defaultRules().entries())
     for (const text of rule.keywords) tables.add(toByteString(text), patternKindOf(rule), index + 1)
   for (const text of NAME_KEYWORDS) tables.add(text, NAME)
+  tables.add('key', KEY_NAME)
   for (const text of NAME_ENDINGS) tables.add(text, NAME_ENDING)
   for (const text of FLAG_ENDINGS) tables.add(text, FLAG_ENDING)
   for (const text of PARAMETER_KEYWORDS) tables.add(text, ANY_CASE)
@@ -61,8 +63,9 @@ function base64Keywords(): readonly (readonly [string, PatternKind])[] {
     })),
   )
   const ofNames = NAME_KEYWORDS.map((text) => ({ text, isShort: false }))
-  return [...ofRules, ...ofNames].flatMap((keyword) =>
-    [0, 1, 2].flatMap((offset) => base64PatternsAt(keyword, offset)),
+  // Text in base64 is decoded (`encoded-runs.ts`). The forms are for base64 of which only a part is text, where three characters are too few.
+  return [...ofRules.filter(({ text }) => text.length > LEAST_BYTES_IN_BASE64), ...ofNames].flatMap(
+    (keyword) => [0, 1, 2].flatMap((offset) => base64PatternsAt(keyword, offset)),
   )
 }
 
@@ -93,6 +96,7 @@ function base64PatternsAt(
 const LEAST_BASE64 = 4
 /** One character of each row of ASCII. */
 const NEXT_CHARACTERS = ' 0@P`p'.split('')
+const LEAST_BYTES_IN_BASE64 = 3
 const LONGEST_SHORT_KEYWORD = 5
 
 // Go escapes `&` in JSON, and HTML escapes it as an entity.

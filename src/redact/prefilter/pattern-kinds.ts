@@ -1,3 +1,4 @@
+import { judgeName } from '../secret-names.ts'
 import type { ByteTest, PatternKind } from './prefilter.ts'
 
 // The tests below read the bytes after a keyword, or before it. They are cheaper than a regular expression on a string, and may
@@ -8,13 +9,50 @@ const isNameWithValue: ByteTest = (bytes, at, end) => {
   let next = at
   while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
   return (
-    isValueNext(bytes, next, end) || isFlagBeforePassword(bytes, next, end) || isElementTag(bytes, next, end)
+    isValueNext(bytes, next, end) ||
+    isFlagBeforePassword(bytes, next, end) ||
+    isElementTag(bytes, next, end) ||
+    isScrambledWordNear(bytes, next, end)
   )
+}
+
+/** A value, and before it a name that ends in `key` and suggests a secret: `datadog_api_key: x`, `access key: x`. */
+const isKeyWithValue: ByteTest = (bytes, at, end) => {
+  if (isNameByte(bytes[at] ?? 0) || !isNameWithValue(bytes, at, end)) return false
+  let first = startOfName(bytes, at)
+  if (bytes[first - 1] === SPACE) first = startOfName(bytes, first - 1)
+  return judgeName(String.fromCharCode(...bytes.subarray(first, at))) !== 'no'
 }
 
 /** The end of an option, and then a value, with or without `=`. */
 const isFlagGivenValue: ByteTest = (bytes, at, end) =>
   isValueNext(bytes, at, end) || isFlagBeforePassword(bytes, at, end)
+
+/** The end of a name, and a value or a random word soon after it. */
+const isNameBeforeValue: ByteTest = (bytes, at, end) =>
+  isValueNext(bytes, at, end) || isScrambledWordNear(bytes, at, end)
+
+/** A word with two numbers in it, such as `Tr0ub4dor`, or a value in quotes with a digit after a bracket or a comma. */
+const isScrambledWordNear: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_GAP)
+  for (let next = at; next < last; next++) {
+    if (!isLetterOrDigit(bytes[next]!)) continue
+    let numbers = 0
+    const first = next
+    for (
+      let wasDigit = false;
+      next < end && next < first + LONGEST_WORD && isLetterOrDigit(bytes[next]!);
+      next++
+    ) {
+      const isDigit = bytes[next]! <= DIGIT_NINE
+      if (isDigit && !wasDigit) numbers++
+      wasDigit = isDigit
+    }
+    if (numbers >= 2 && next - first >= SHORTEST_SCRAMBLED) return true
+    if (numbers >= 1 && next - first >= SHORTEST_QUOTED && QUOTES.includes(bytes[first - 1] ?? 0)) return true
+  }
+  return false
+}
 
 /** The end of a name, and then a value. In `"name":"token","value":"x"` the next member holds the value. */
 const isValueNext: ByteTest = (bytes, at, end) => {
@@ -22,11 +60,12 @@ const isValueNext: ByteTest = (bytes, at, end) => {
   if (bytes[next] === COLON || bytes[next] === EQUALS) return true
   if (bytes[next] === GREATER) return isElement(bytes, next + 1, end)
   if (bytes[next] === LESS) return matchesWordAt(bytes, next, KEY_END)
+  if (bytes[next] === ESCAPE || matchesWordAt(bytes, next, ESCAPED_ESCAPE)) return true // the end of a color
   if (ESCAPED_TAG.some((code) => matchesWordAt(bytes, next, code))) return true
   if (bytes[next] !== COMMA)
     return matchesWordAt(bytes, next, VALUE_GIVEN) || isStatedInSentence(bytes, at, next, end)
   const member = skipQuote(bytes, skipSpaces(bytes, next + 1, end), end)
-  return matchesWordAt(bytes, member, VALUE)
+  return VALUES_OF_PAIRS.some((word) => matchesWordAt(bytes, member, word))
 }
 
 /** The end of an option such as `--password`, and then a word that looks like a password. */
@@ -169,8 +208,15 @@ function isPrintable(byte: number): boolean {
 const isInsideWord: ByteTest = (bytes, at) =>
   isTokenByte(bytes[at - 1] ?? 0) &&
   bytes[at - 2] !== BACKSLASH &&
+  !isColor(bytes, at) &&
   bytes[at - 3] !== PERCENT &&
   !(bytes[at - 5] === LETTER_U && bytes[at - 6] === BACKSLASH)
+
+/** The end of a terminal color, `[31m`. */
+function isColor(bytes: Uint8Array, at: number): boolean {
+  const before = bytes[at - 2] ?? 0
+  return bytes[at - 1] === LETTER_M && (before === BRACKET || (before >= 0x30 && before <= DIGIT_NINE))
+}
 
 /** The hex digits of a letter, a digit or a dash. These need no escape, so an escaped one may hide a keyword. */
 const isEscapedLetter: ByteTest = (bytes, at) => {
@@ -190,7 +236,8 @@ const isCursorWordBefore: ByteTest = (bytes, at) =>
 
 /** So many characters before the keyword that it cannot be the beginning of a token. */
 const isInsideLongWord: ByteTest = (bytes, at) => {
-  for (let before = 1; before <= 8; before++) if (!isWordByte(bytes[at - before] ?? 0)) return false
+  if (!isLetterOrDigit(bytes[at - 1] ?? 0)) return false // after `+`, as in the query of a URL, a word begins
+  for (let before = 2; before <= 8; before++) if (!isWordByte(bytes[at - before] ?? 0)) return false
   return bytes[at - 2] !== BACKSLASH
 }
 
@@ -198,19 +245,25 @@ const WORD_TESTS = { word: isInsideWord, 'long-word': isInsideLongWord }
 
 const encoder = new TextEncoder()
 const LONGEST_REST = 24
+const LONGEST_GAP = 48
+const [SHORTEST_SCRAMBLED, SHORTEST_QUOTED] = [8, 6]
+const DIGIT_NINE = 0x39
 const LONGEST_NAME = 64
 const LONGEST_WORD = 64
-/** Longest tag, and longest content of an element. Both must fit into one chunk of `record/stdio/chunk-prefilter.ts`. */
+/** Longest tag, and longest content of an element. */
 const LONGEST_ELEMENT = 200
 const [TAB, NEWLINE, CARRIAGE_RETURN, SPACE, PERCENT] = [0x09, 0x0a, 0x0d, 0x20, 0x25]
 const [PLUS, COMMA, DASH, DOT, SLASH, COLON, LETTER_U] = [0x2b, 0x2c, 0x2d, 0x2e, 0x2f, 0x3a, 0x75]
+const [LETTER_M, BRACKET] = [0x6d, 0x5b]
 const [LESS, EQUALS, GREATER, AT, BACKSLASH] = [0x3c, 0x3d, 0x3e, 0x40, 0x5c]
 const QUOTES = encoder.encode(`"'\``)
-const VALUE = encoder.encode('value')
+const VALUES_OF_PAIRS = ['value', 'Value', 'VALUE', 'val', 'v"'].map((word) => encoder.encode(word))
 const VALUE_GIVEN = encoder.encode('value=')
 const KEY_END = encoder.encode('</key>')
 /** `>` and `<` as Go escapes them in JSON, without the backslash. */
 const ESCAPED_TAG = ['u003e', 'u003c'].map((code) => encoder.encode(code))
+const ESCAPE = 0x1b
+const ESCAPED_ESCAPE = encoder.encode('u001b')
 const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')
 const LONGEST_LINE = 320
@@ -225,7 +278,7 @@ for (const last of ['+/', '-_']) {
   for (let value = 0; value < alphabet.length; value++) BASE64_VALUES[alphabet.charCodeAt(value)] = value
 }
 const LONGEST_USERINFO = 250
-const OPTIONS = encoder.encode('uUpPaw-')
+const OPTIONS = encoder.encode('uUpPawNkb-')
 const NO_USERINFO = encoder.encode(`/?#"'<>\\`)
 const CURSOR_WORDS = ['progress', 'page', 'sync', 'continuation', 'cancellation'].map((word) =>
   encoder.encode(word),
@@ -260,7 +313,8 @@ export const NAME: PatternKind = {
   followedBy: isNameWithValue,
   notPrecededBy: isCursorWordBefore,
 }
-export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isValueNext }
+export const KEY_NAME: PatternKind = { isAnyCase: true, followedBy: isKeyWithValue }
+export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isNameBeforeValue }
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
 
@@ -284,6 +338,7 @@ export type KeywordContext =
   | 'userinfo'
   | 'password-like'
   | 'password-option'
+  | 'value'
 
 const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {
   'letters-digits': runOf(12, isLetterOrDigit),
@@ -296,6 +351,7 @@ const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {
   userinfo: isUserinfo,
   'password-like': isPasswordLikeAt,
   'password-option': isPasswordOptionNear,
+  value: isValueNext,
 }
 
 /** Every kind of pattern that a default rule or name can have. The generated tables refer to a kind by its index. */
@@ -304,6 +360,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   ANY_CASE,
   NAME,
   NAME_ENDING,
+  KEY_NAME,
   FLAG_ENDING,
   ESCAPED_LETTER,
   ...BASE64,

@@ -1,3 +1,5 @@
+import { fromBase64, NAMED_ENTITIES } from '../views.ts'
+import { nextEncodedRun, type EncodedRun } from './encoded-runs.ts'
 import { WindowFilter } from './fingerprints.ts'
 
 /**
@@ -65,14 +67,26 @@ export class SecretPrefilter {
   }
 
   /** Returns true if the bytes must be searched with the rules. */
-  mayMatch(bytes: Uint8Array, start = 0, end: number = bytes.length): boolean {
+  mayMatch(bytes: Uint8Array, start = 0, end: number = bytes.length, depth = 0): boolean {
     if (this.#acceptsAll) return true
     if (end - start < LEAST_BYTES) return false
     if (this.#mayMatchAsWritten(bytes, start, end)) return true
+    if (this.#mayMatchEncoded(bytes, start, end, depth)) return true
     let decoded = decodeEscapes(bytes, start, end)
     for (let depth = 0; decoded !== undefined && depth < MAX_ESCAPE_DEPTH; depth++) {
       if (this.#mayMatchAsWritten(decoded, 0, decoded.length)) return true
       decoded = decodeEscapes(decoded, 0, decoded.length)
+    }
+    return false
+  }
+
+  #mayMatchEncoded(bytes: Uint8Array, start: number, end: number, depth: number): boolean {
+    if (depth === MAX_RUN_DEPTH) return false
+    let run = nextEncodedRun(bytes, start, end)
+    for (; run !== undefined; run = nextEncodedRun(bytes, run.end, end)) {
+      if (run.kind === 'compressed') return true
+      const decoded = decodeRun(bytes, run)
+      if (this.mayMatch(decoded, 0, decoded.length, depth + 1)) return true
     }
     return false
   }
@@ -178,6 +192,17 @@ export class SecretPrefilter {
   }
 }
 
+function decodeRun(bytes: Uint8Array, { start, end, kind }: EncodedRun): Uint8Array {
+  const run = bytes.subarray(start, end)
+  if (kind === 'hex')
+    return Uint8Array.from(
+      { length: run.length >> 1 },
+      (_, at) => hexValue(run[2 * at]) * 16 + hexValue(run[2 * at + 1]),
+    )
+  const decoded = fromBase64(new TextDecoder('latin1').decode(run))
+  return kind === 'utf-16' ? decoded.filter((_, at) => at % 2 === 0) : decoded
+}
+
 /** Resolves percent-encoding and the entities of HTML. Returns `undefined` if there are none. */
 function decodeEscapes(bytes: Uint8Array, start: number, end: number): Uint8Array | undefined {
   const text = bytes.subarray(start, end)
@@ -224,17 +249,12 @@ function hexValue(byte = 0): number {
 }
 
 const [PERCENT, AMPERSAND, SEMICOLON] = [0x25, 0x26, 0x3b]
-const LONGEST_ENTITY = 7
-/** The entities that HTML needs. */
-export const NAMED_ENTITIES: Readonly<Record<string, string>> = {
-  quot: '"',
-  apos: "'",
-  amp: '&',
-  lt: '<',
-  gt: '>',
-}
+const LONGEST_ENTITY = 10
 /** A value can be escaped more than once, for example if a URL is part of a parameter of a URL. */
 const MAX_ESCAPE_DEPTH = 3
+
+/** A text can be encoded more than once. */
+const MAX_RUN_DEPTH = 3
 
 const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 const WORD = 4

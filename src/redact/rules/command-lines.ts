@@ -13,7 +13,7 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   {
     keywords: ['curl', 'wget'],
     program: 'curl|wget',
-    option: `-(?:u|U|-user|-proxy-user)[ =]?["']?[^\\s:"']+:`,
+    option: `-(?:(?:u|U|-user|-proxy-user)[ =]?["']?[^\\s:"']+:|(?:b|-cookie)[ =]?["']?[\\w.-]+=)`,
   },
   {
     keywords: ['mysql', 'mariadb', '7z x', '7z a'],
@@ -23,7 +23,14 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   { keywords: ['sshpass'], program: 'sshpass', option: `-p ?["']?` },
   { keywords: ['redis-cli'], program: 'redis-cli', option: `-a ["']?` },
   { keywords: ['mongo'], program: 'mongo(?:sh|dump|restore|export|import)?', option: `-p ["']?` },
-  { keywords: ['sqlcmd', 'unzip'], program: 'sqlcmd|unzip', option: `-P ?["']?` },
+  {
+    keywords: ['sqlcmd', 'zip', 'mosquitto_'],
+    program: 'sqlcmd|(?:un)?zip|mosquitto_(?:pub|sub)',
+    option: `-P ?["']?`,
+  },
+  { keywords: ['ssh-keygen'], program: 'ssh-keygen', option: `-N ?["']?` },
+  { keywords: ['lftp'], program: 'lftp', option: `-u ["']?[^\\s,"']+,` },
+  { keywords: ['openssl enc'], program: 'openssl enc', option: `-k ["']?` },
   { keywords: ['ldap'], program: 'ldap(?:search|modify|add|delete|whoami)', option: `-w ["']?` },
   { keywords: ['smbclient'], program: 'smbclient', option: `-U ["']?[^\\s%"']+%` },
   { keywords: [' login'], program: '(?:docker|podman|az|oc|skopeo) login', option: `-p ["']?` },
@@ -32,9 +39,66 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
 /** The other arguments between a program and its option, on the same line. */
 const BETWEEN = '(?:\\.exe)?(?:[ \\t][^\\r\\n|;&]{0,300}?)?[ \\t]'
 
+/** Passwords as arguments without an option, before a pipe, and in SQL. */
+const PASSWORD_ARGUMENTS: readonly Pick<RedactionRule, 'keywords' | 'pattern'>[] = [
+  {
+    keywords: ['vault login '],
+    pattern: /\bvault login (?:-\S{1,60} ){0,8}(?<secret>(?!-)[^\s"'`|;&\\]{8,200})/g,
+  },
+  {
+    keywords: ['http --auth', 'http -a ', 'https --auth', 'https -a '],
+    pattern: /\bhttps? (?:-a|--auth)[ =]["']?[^\s:"']{1,100}:(?<secret>[^\s"'`|;&\\]{4,200})/g,
+  },
+  {
+    keywords: ['rabbitmqctl '],
+    pattern: /\brabbitmqctl (?:add_user|change_password) \S{1,100} ["']?(?<secret>[^\s"'`|;&\\]{4,200})/g,
+  },
+  {
+    keywords: ['htpasswd -'],
+    pattern:
+      /\bhtpasswd -[A-Za-z]{0,4}b[A-Za-z]{0,4} \S{1,200} \S{1,100} ["']?(?<secret>[^\s"'`|;&\\]{4,200})/g,
+  },
+  { keywords: ['net user '], pattern: /\bnet user \S{1,100} (?<secret>(?!\/)[^\s"'`|;&\\]{4,200})/g },
+  {
+    keywords: ['--from-literal'],
+    pattern:
+      /(?<=create secret [^\r\n]{0,400})--from-literal[= ]["']?[\w.-]{1,100}=(?<secret>[^\s"'`|;&\\]{4,400})/g,
+  },
+  {
+    keywords: ['secret set ', 'secrets set '],
+    pattern: /\bsecrets? set (?:-\S{1,60} ){0,8}[A-Z][A-Z0-9_]{0,62}=["']?(?<secret>[^\s"'`|;&\\]{4,400})/g,
+  },
+  {
+    keywords: ['sudo -S', '--password-stdin', '--with-token'],
+    pattern:
+      /\becho (?:-n )?["']?(?<secret>[^\s"'`|;&$\\]{4,200})["']? {0,4}\| {0,4}(?:sudo -S|\S{1,40}(?: \S{1,40}){0,8}? (?:--password-stdin|--with-token))/g,
+  },
+  {
+    keywords: ['sqlplus ', 'oracle:thin:'],
+    pattern:
+      /(?:\bsqlplus (?:-\S{1,20} ){0,4}["']?|\boracle:thin:)[\w$#]{1,60}\/(?<secret>[^\s"'`|;&@/\\]{4,200})@/g,
+  },
+  {
+    keywords: ['@tcp(', '@unix('],
+    pattern: /(?<![\w.:/-])[\w.-]{1,64}:(?<secret>[^\s"'`:@/\\]{1,200})@(?:tcp|unix)\(/g,
+  },
+  {
+    keywords: ['identified by ', 'identified with ', "password '", 'password for '],
+    pattern:
+      /\b(?:identified (?:with [\w"'`]{1,64} )?by|password(?: for [^\s=]{1,100} ?=)?) (?:password )?['"](?<secret>[^\s'"\\]{4,200})['"]/gi,
+  },
+]
+
 /** Passwords on command lines that are quoted in a text. */
 export const commandLineRules = (): readonly RedactionRule[] => [
   ...PASSWORD_OPTIONS.map(commandLineRule),
+  ...PASSWORD_ARGUMENTS.map((argument) => ({
+    name: 'command-line',
+    service: 'passwords on command lines',
+    ...argument,
+    isSecret: (value: string) => !isExampleValue(value),
+    isLearned: true as const,
+  })),
   {
     name: 'command-line',
     service: 'passwords on command lines',

@@ -1,4 +1,4 @@
-import { isDummyValue, isExampleValue } from '../value-checks.ts'
+import { isDummyValue, isExampleValue, looksRandom } from '../value-checks.ts'
 import { fromBase64, withoutPadding } from '../views.ts'
 import type { RedactionRule } from './rule.ts'
 
@@ -29,12 +29,64 @@ export const httpRules = (): readonly RedactionRule[] => [
     isLearned: true,
   },
   {
+    name: 'okta',
+    service: 'Okta',
+    shapes: ['SSWS 00{40w}'],
+    keywords: ['SSWS '],
+    pattern: /\bSSWS (?<secret>[\w-]{30,})/g,
+    isLearned: true,
+  },
+  {
     name: 'basic',
     service: '`Basic` credentials',
     keywords: ['basic '],
     pattern: /\bbasic +(?<secret>(?=[A-Za-z0-9+/]*[A-Z0-9])[A-Za-z0-9+/]{12,}={0,2})(?![A-Za-z0-9+/])/gi,
     isSecret: isBasicCredentials,
     isLearned: true,
+  },
+  {
+    name: 'url-token',
+    service: 'user names in URLs that are tokens',
+    keywords: [':x-oauth-basic@'],
+    pattern: /:\/\/(?<secret>[^\s/?#"'<>@:\\]{6,200}):x-oauth-basic@/g,
+    isLearned: true,
+  },
+  {
+    name: 'authorization',
+    service: 'credentials of other schemes in `Authorization`',
+    keywords: ['authorization'],
+    followedBy: 'value',
+    pattern:
+      /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,30} {1,4})?(?=(?<secret>[\w.~+/-]{8,4000}={0,2}))\k<secret>(?!\()/gi,
+    isSecret: (value) => looksRandom(value) && !isExampleValue(value),
+    isLearned: true,
+  },
+  {
+    name: 'session-cookie',
+    service: 'cookies of web frameworks',
+    keywords: [
+      'sessionid=',
+      'sessid=',
+      'connect.sid=',
+      '_session=',
+      '"session=',
+      '"sid=',
+      "'session=",
+      "'sid=",
+    ],
+    pattern:
+      /(?:\bj?sessionid|sess(?:ion)?id\w{0,20}|\bconnect\.sid|\w{1,40}_session|["'](?:session|sid))=(?<secret>(?:s%3A|s:)?[\w.~+/%-]{12,1000})/gi,
+    isSecret: looksRandom,
+    isLearned: true,
+  },
+  {
+    name: 'one-time-code',
+    service: 'one-time codes',
+    keywords: ['verification code', 'security code', 'confirmation code', 'login code', 'one-time code']
+      .concat(['passcode', 'one-time password', ' otp '])
+      .concat(['otp: ', 'otp is ']),
+    pattern:
+      /\b(?:(?:verification|security|confirmation|login|one-time) code|one-time password|passcode|otp)(?: is|:| =|) {0,4}\*{0,2}(?<secret>\d{4,8})(?![\w.-])/gi,
   },
   {
     name: 'cookie',

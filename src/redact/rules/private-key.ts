@@ -8,6 +8,15 @@ export const privateKeyRules = (): readonly RedactionRule[] => [
     pattern: PRIVATE_KEY,
     isSecret: (value) => FIRST_LINES.test(value),
   },
+  {
+    name: 'seed-phrase',
+    service: 'seed phrases of wallets',
+    keywords: ['mnemonic', 'seed phrase', 'recovery phrase'],
+    followedBy: 'value',
+    pattern:
+      /\b(?:mnemonic|seed phrase|recovery phrase)["'*]{0,3}(?: is)?\s{0,4}[:=]?\s{0,4}["']?(?<secret>[a-z]{3,8}(?: [a-z]{3,8}){11,23})(?![a-z])/gi,
+    isLearned: true,
+  },
 ]
 
 const PRIVATE_KEY =

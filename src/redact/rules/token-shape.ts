@@ -99,7 +99,10 @@ function patternOf(shape: string): string {
   return (BEFORE[shape[0]!] ?? '') + body + (shape.endsWith('|') ? '(?![\\w-])' : '')
 }
 
-const BEFORE: Readonly<Record<string, string>> = { '|': '(?<![\\w-])', '~': '(?<![A-Za-z0-9+]{8})' }
+const BEFORE: Readonly<Record<string, string>> = {
+  '|': '(?<![\\w-])',
+  '~': '(?<![A-Za-z0-9+]{7}[A-Za-z0-9])',
+}
 
 /** A shape without its marks. */
 function textOf(shape: string): string {

@@ -55,8 +55,22 @@ function serverLines({ header, connections }: InspectionHeading): readonly strin
   const names = new Set([...Object.keys(header.servers), ...connections.map(({ server }) => server)])
   return [...names].flatMap((name) => [
     serverLine(name, header.servers[name]),
-    ...connections.filter(({ server }) => server === name).flatMap(connectionLines),
+    ...connectionGroups(connections.filter(({ server }) => server === name)).flatMap(connectionLines),
   ])
+}
+
+/** Connections that look the same. A stateless HTTP server has one for each request. */
+function connectionGroups(
+  connections: readonly ConnectionFacts[],
+): readonly (readonly [ConnectionFacts, ...ConnectionFacts[]])[] {
+  const groups = new Map<string, [ConnectionFacts, ...ConnectionFacts[]]>()
+  for (const facts of connections) {
+    const text = connectionDetails(facts).join('\n')
+    const group = groups.get(text)
+    if (group === undefined) groups.set(text, [facts])
+    else group.push(facts)
+  }
+  return [...groups.values()]
 }
 
 function serverLine(name: string, info: Inspection['header']['servers'][string] | undefined): string {
@@ -64,18 +78,23 @@ function serverLine(name: string, info: Inspection['header']['servers'][string] 
   return `${styleText('bold', escapeControlChars(name))} ${escapeControlChars(`(${info?.transport ?? 'not in the header'}) ${command}`)}`
 }
 
-function connectionLines(facts: ConnectionFacts): readonly string[] {
+function connectionLines(group: readonly [ConnectionFacts, ...ConnectionFacts[]]): readonly string[] {
+  const [{ conn }, ...others] = group
+  const [first = '', ...rest] = connectionDetails(group[0])
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return [`  connection ${conn}${more}: ${first}`, ...rest].map(escapeControlChars)
+}
+
+/** Who was connected, and what they can do. */
+function connectionDetails(facts: ConnectionFacts): readonly string[] {
   const who = `${peerName(facts.clientInfo, 'a client')} → ${peerName(facts.serverInfo, 'a server')}`
   const details = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
   const capabilities = [
     ...capabilityText('client', facts.clientCapabilities),
     ...capabilityText('server', facts.serverCapabilities),
   ]
-  const lines = [
-    [`  connection ${facts.conn}: ${who}`, ...details].join(', '),
-    `    ${capabilities.join('; ')}`,
-  ]
-  return lines.filter((line) => line.trim() !== '').map(escapeControlChars)
+  const lines = [[who, ...details].join(', '), `    ${capabilities.join('; ')}`]
+  return lines.filter((line) => line.trim() !== '')
 }
 
 function versionText({ protocolVersion, era }: ConnectionFacts): string {

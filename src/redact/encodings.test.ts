@@ -1,0 +1,72 @@
+import { createHmac } from 'node:crypto'
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { Redactor } from './redactor.ts'
+
+const key = { name: 'k-test', hmac: (text: string) => createHmac('sha256', 'a key').update(text).digest() }
+const SECRET = 'ghp_a7K2mQ9xLw4Rt6YvB3nC8dE5fG1hJ0kPsUz2'
+const NOTE = JSON.stringify({ note: `the key is ${SECRET}`, n: 1 })
+
+const messageWith = (text: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } })
+
+function redactedText(text: string): string {
+  const message = new Redactor({ key }).text(messageWith(text))
+  // What was redacted once is the same when a live client sends it again.
+  expect(new Redactor({ key, source: 'live' }).text(message)).toBe(message)
+  expect(new Redactor({ key, source: 'live' }).text(messageWith(text))).toBe(message)
+  return (JSON.parse(message) as { result: { content: [{ text: string }] } }).result.content[0].text
+}
+
+const base64 = (data: Uint8Array | string): string => Buffer.from(data).toString('base64')
+const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64')
+
+test.each<[string, (text: string) => string, (text: string) => string]>([
+  ['hex', (text) => Buffer.from(text).toString('hex'), (text) => Buffer.from(text, 'hex').toString()],
+  [
+    'base64 twice',
+    (text) => base64(base64(text)),
+    (text) => fromBase64(fromBase64(text).toString()).toString(),
+  ],
+  ['gzip in base64', (text) => base64(gzipSync(text)), (text) => gunzipSync(fromBase64(text)).toString()],
+  ['zlib in base64', (text) => base64(deflateSync(text)), (text) => inflateSync(fromBase64(text)).toString()],
+  [
+    'UTF-16 in base64',
+    (text) => base64(Buffer.from(text, 'utf16le')),
+    (text) => fromBase64(text).toString('utf16le'),
+  ],
+])('a secret in %s is replaced, and the rest can be decoded as before', (_, encode, decode) => {
+  const redacted = decode(redactedText(encode(NOTE)))
+  expect(redacted).not.toContain(SECRET)
+  expect(redacted).toMatch(/^\{"note":"the key is ghp_\w{36}","n":1\}$/)
+  const harmless = encode(JSON.stringify({ note: 'nothing of interest is here, but it is long', n: 1 }))
+  expect(redactedText(harmless)).toBe(harmless)
+})
+
+test('a command of PowerShell in base64 is searched', () => {
+  const command = base64(Buffer.from(`$env:DB_PASSWORD = "h7Kq2mZx9Lw4"; run`, 'utf16le'))
+  const [, encoded = ''] = /-enc (\S+)/.exec(redactedText(`powershell -enc ${command}`)) ?? []
+  expect(fromBase64(encoded).toString('utf16le')).toMatch(
+    /^\$env:DB_PASSWORD = "(?!h7Kq2mZx9Lw4).{12}"; run$/,
+  )
+})
+
+test('a secret is found between the colors of a terminal', () => {
+  const text = `\u001b[31mclient_secret\u001b[0m=\u001b[33ma7Kq2mZx9Lw4Rt6Y\u001b[0m`
+  expect(redactedText(text)).not.toContain('a7Kq2mZx9Lw4Rt6Y')
+})
+
+test('HTML entities can have zeros before their number', () => {
+  const text = [...SECRET].map((char) => `&#0${char.charCodeAt(0)};`).join('')
+  expect(redactedText(text)).not.toBe(text)
+})
+
+test('hashes, images and identifiers are kept', () => {
+  for (const text of [
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    base64(Uint8Array.from({ length: 3000 }, (_, at) => (at * at * 7 + at) & 255)),
+    base64(gzipSync('nothing '.repeat(500))),
+    '0123456789'.repeat(20),
+  ])
+    expect(redactedText(text)).toBe(text)
+})
