@@ -1,4 +1,4 @@
-// npm run docs: writes what is generated from the source: the option tables and the kinds of secrets in docs/, docs/reference/errors.md,
+// npm run docs: writes what is generated from the source: the lists of commands, the option tables and the kinds of secrets in docs/, docs/reference/errors.md,
 // docs/reference/rules.md and schema/config-1.json. `--check` writes nothing and lists what is stale; a test runs it.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,6 +8,7 @@ import { configSchema } from './docs/config-schema.mjs'
 import { errorsPage } from './docs/errors-page.mjs'
 import { rulesPage } from './docs/rules-page.mjs'
 import { withOptionTables } from './docs/option-tables.mjs'
+import { commandIndex, commandTable, withCommands } from './docs/command-tables.mjs'
 import { withSecretKinds } from './docs/secret-kinds.mjs'
 import { root, runTool } from './run.mjs'
 
@@ -15,9 +16,10 @@ const SCHEMA = 'schema/config-1.json'
 const ERRORS = 'docs/reference/errors.md'
 const RULES_PAGE = 'docs/reference/rules.md'
 
-const { commands, ERROR_CODES, defaultRules, RULES } = await fromSource(
+const { commands, COMMANDS, ERROR_CODES, defaultRules, RULES } = await fromSource(
   ['src/cli/program.ts', 'src/errors.ts', 'src/redact/rules/index.ts', 'src/report/rules.ts'],
-  async ([{ loadCommands }, errors, rules, compare]) => ({
+  async ([{ loadCommands, COMMANDS: groups }, errors, rules, compare]) => ({
+    COMMANDS: groups,
     ...errors,
     ...rules,
     ...compare,
@@ -28,7 +30,8 @@ const pages = readdirSync(join(root, 'docs'), { recursive: true })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name))
 const generated = [
-  ...pages.map((page) => [page, withSecretKinds(withOptionTables(read(page), commands), defaultRules())]),
+  ['README.md', withCommands(read('README.md'), commandTable(COMMANDS))],
+  ...pages.map((page) => [page, generatedPage(page)]),
   [ERRORS, errorsPage(ERROR_CODES)],
   [RULES_PAGE, rulesPage(RULES)],
 ]
@@ -45,6 +48,11 @@ if (process.argv.includes('--check')) {
     writeFileSync(join(root, SCHEMA), JSON.stringify(schema, undefined, 2))
     runTool('oxfmt', [SCHEMA])
   }
+}
+
+function generatedPage(page) {
+  const text = withCommands(read(page), commandIndex(COMMANDS))
+  return withSecretKinds(withOptionTables(text, commands), defaultRules())
 }
 
 function read(file) {

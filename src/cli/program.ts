@@ -215,6 +215,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./noise.ts')).noiseCommand,
     },
     {
+      name: 'bisect',
+      help: 'Find the git revision of a server that changed its responses',
+      examples: ["reelay bisect my-tape v1.2 HEAD --setup 'npm ci' -- node server.js"],
+      load: async () => (await import('./replay/bisect.ts')).bisectCommand,
+    },
+    {
       name: 'shrink',
       help: 'Reduce a failing session to its minimum, and write it as a capsule',
       examples: [

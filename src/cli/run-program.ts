@@ -258,7 +258,7 @@ function rejectMissingTape([, , verb = '', ...words]: readonly string[]): void {
 }
 
 /** Commands that take a tape and then, after --, the command of a live server. */
-const TAPE_COMMANDS = new Set(['verify', 'replay', 'learn', 'debug', 'load'])
+const TAPE_COMMANDS = new Set(['verify', 'replay', 'learn', 'debug', 'load', 'shrink'])
 
 /** The words of a server command are read as options of Reelay if `--` is missing. */
 function missingDashes(argv: readonly string[]): string | undefined {
