@@ -116,3 +116,26 @@ test('record --learn writes a profile after the session', async () => {
   expect(run.stdout().toString()).not.toContain('2 runs')
   expect(readFileSync(tape.replace('.tape.jsonl', '.noise.yaml'), 'utf8')).toContain('is: uuid')
 })
+
+test('a random boolean needs a profile, and verify says how to make one', async () => {
+  const tape = tapeFile(...HANDSHAKE, ...CALL.map(withBoolean))
+  const runs = JSON.stringify(join(dirname(tape), 'runs'))
+  const fs = "require('node:fs')"
+  const random = serverIn(
+    dirname(tape),
+    `(${fs}.appendFileSync(${runs}, '.'), ${fs}.statSync(${runs}).size % 2 === 0)`,
+  )
+  const command = `reelay learn ${tape} `
+  const without = await reelay('verify', tape, ...random)
+  expect(without.code).toBe(1)
+  expect(without.err).toContain(
+    `reelay verify: #2 result.structuredContent.price may be random, but has only two values: if the known-good server varies there too, make a noise profile: ${command}`,
+  )
+  await reelay('learn', tape, '--runs', '4', ...random)
+  const withProfile = await reelay('verify', tape, ...random)
+  expect([withProfile.code, withProfile.err]).toEqual([0, expect.not.stringContaining('may be random')])
+})
+
+function withBoolean(said: Said): Said {
+  return JSON.parse(JSON.stringify(said).replaceAll('"price":10', '"price":true')) as Said
+}

@@ -26,7 +26,7 @@ import type { ReplayedTape } from '../../replay/plan/server-part.ts'
 import { ProfileNoise, type NoiseProfile } from '../../replay/noise/noise-profile.ts'
 import { readNoiseProfile } from '../../replay/noise/profile-file.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
-import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
+import { placesOfTwoValues, type RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { TransformRule } from '../../replay/transform/rule.ts'
@@ -233,6 +233,11 @@ async function replayTape(
   if (learnCommand !== undefined && noise === undefined && report.noise.length > 0)
     process.stderr.write(
       `reelay verify: noise was learned from the server under test; to learn it from a known-good server: ${learnCommand}\n`,
+    )
+  const undecided = learnCommand === undefined || noise !== undefined ? [] : placesOfTwoValues(report)
+  if (undecided.length > 0)
+    process.stderr.write(
+      `reelay verify: ${undecided.join(', ')} may be random, but has only two values: if the known-good server varies there too, make a noise profile: ${learnCommand}\n`,
     )
   const accepted = flags.update && (await acceptAnswers(tape, report))
   process.exitCode = signal.aborted ? 130 : accepted ? 0 : exitCodeOf(report, flags)

@@ -181,6 +181,31 @@ function doubtAbout(finding: StepFinding, { settled, alternating, noise }: Doubt
   return isInAll ? 'equal values' : undefined
 }
 
+/**
+ * Returns the places of a flaky report if each has only two values, of which some runs have one and others the other. Only a noise profile
+ * can tell if they are random.
+ */
+export function placesOfTwoValues({ summary, unstable, steps }: RepeatedReport): readonly string[] {
+  if (summary.verdict !== 'flaky') return []
+  const isUndecided = new Map(
+    unstable.map(({ finding }) => [
+      finding,
+      finding.difference !== undefined && !finding.isNeverNoise && !hasMoreThanTwoValues(finding.difference),
+    ]),
+  )
+  const places: string[] = []
+  for (const { exchange, findings } of steps)
+    for (const finding of findings) {
+      if (finding.level !== 'error') continue
+      const known = unstable.find(
+        (one) => one.exchange === exchange && findingKey(one.finding) === findingKey(finding),
+      )
+      if (known === undefined || isUndecided.get(known.finding) !== true) return []
+      places.push(`#${exchange} ${finding.path}`)
+    }
+  return places
+}
+
 /** Returns true for an item that is new or missing in every run, and that is another one each time. */
 function isItemThatVaries({ path, difference }: StepFinding, runs: readonly ReplayStep[]): boolean {
   if (difference?.kind !== 'added' || typeof difference.path.at(-1) !== 'number') return false
