@@ -105,8 +105,8 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
     },
     {
       name: 'stats',
-      help: 'Show call counts, errors and latency for each method and tool',
-      examples: ['reelay stats my-tape'],
+      help: 'Show call counts, errors and latency for each method and tool, of one tape or of many',
+      examples: ['reelay stats my-tape', 'reelay stats --since 7d'],
       load: async () => (await import('./inspect/stats.ts')).statsCommand,
     },
     {
@@ -125,13 +125,19 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       name: 'search',
       help: 'Find exchanges in many tapes',
       examples: ["reelay search 'tool:search status:error'", 'reelay search \'"rate limit"\' --since 7d'],
-      load: async () => (await import('./inspect/library.ts')).searchCommand,
+      load: async () => (await import('./inspect/search.ts')).searchCommand,
     },
     {
       name: 'validate',
       help: 'Check whether tapes can be read to their end, and repair them',
       examples: ['reelay validate', 'reelay validate broken.tape.jsonl --fix'],
       load: async () => (await import('./inspect/library.ts')).validateCommand,
+    },
+    {
+      name: 'merge',
+      help: 'Put several tapes together, with --deduplicate without equal exchanges',
+      examples: ['reelay merge monday tuesday -o week --deduplicate'],
+      load: async () => (await import('./inspect/library.ts')).mergeCommand,
     },
     {
       name: 'rm',

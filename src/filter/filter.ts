@@ -15,6 +15,8 @@ export interface FilterExpression {
   readonly text: string
   /** True if the filter depends on the response, so that it cannot be decided before the response comes. */
   readonly needsResponse: boolean
+  /** Plain texts in lower case. An exchange can match only if its JSON contains each of them, in any case or spelled with escapes. */
+  readonly neededTexts: readonly string[]
   matches(subject: FilterSubject): boolean
   /** Returns false if messages certainly do not match, of which only this is known. */
   mayMatch(glance: FilterGlance): boolean
@@ -72,6 +74,7 @@ export function parseFilter(text: string): FilterExpression {
   return {
     text,
     needsResponse: node.readsResponse === true,
+    neededTexts: node.neededTexts ?? [],
     matches: (subject) => node.test(subject),
     mayMatch: (glance) => mayMatch(node, glance),
   }
@@ -82,6 +85,7 @@ interface FilterNode {
   readonly cost: number
   /** True if the test depends on the response. A text is searched in the messages that are known. */
   readonly readsResponse?: boolean
+  readonly neededTexts?: readonly string[]
   test(subject: FilterSubject): boolean
   /** Returns false if messages certainly do not match. Without it, they may. */
   may?(glance: FilterGlance): boolean
@@ -156,10 +160,13 @@ const FIELDS: readonly FieldKind[] = [
     name: 'server',
     example: 'server:github, or server:git*',
     parse: (value) =>
-      namesNode(
-        value,
-        ({ server }) => (server === undefined ? [] : [server]),
-        ({ server }, parts) => parts.every((part) => server.includes(part)),
+      // The name of a server is in no message.
+      withoutTexts(
+        namesNode(
+          value,
+          ({ server }) => (server === undefined ? [] : [server]),
+          ({ server }, parts) => parts.every((part) => server.includes(part)),
+        ),
       ),
   },
   {
@@ -253,6 +260,10 @@ const FIELDS: readonly FieldKind[] = [
   },
 ]
 
+function withoutTexts(node: FilterNode | undefined): FilterNode | undefined {
+  return node && { ...node, neededTexts: [] }
+}
+
 function ofResponse(node: FilterNode | undefined, readsResponse = true): FilterNode | undefined {
   return node && { ...node, readsResponse }
 }
@@ -272,6 +283,7 @@ function namesNode(
   const plainParts = names.map((name) => name.split(/[^A-Za-z0-9_-]+/).filter((part) => part !== ''))
   return {
     cost: FREE,
+    ...(names.length === 1 && { neededTexts: plainParts.flat().map((part) => part.toLowerCase()) }),
     test: (subject) => read(subject).some((name) => patterns.some((pattern) => pattern.test(name))),
     may: (glance) => plainParts.some((parts) => may(glance, parts)),
   }
@@ -483,6 +495,7 @@ class FilterParser {
     if (others.length === 0) return only
     return {
       ...combined(sorted),
+      neededTexts: sorted.flatMap((node) => node.neededTexts ?? []),
       test: (subject) => sorted.every((node) => node.test(subject)),
       may: (glance) => sorted.every((node) => mayMatch(node, glance)),
       mayNot: (glance) => sorted.some((node) => mayNotMatch(node, glance)),
@@ -498,6 +511,7 @@ class FilterParser {
       const node = this.#nested(() => this.#term())
       return {
         ...node,
+        neededTexts: [],
         test: (subject) => !node.test(subject),
         may: (glance) => mayNotMatch(node, glance),
         mayNot: (glance) => mayMatch(node, glance),
@@ -799,6 +813,7 @@ function searchNode(text: string): FilterNode {
   const plain = plainPartOf(wanted)
   return {
     cost: READS_TEXT,
+    ...(PLAIN_TEXT.test(wanted) && { neededTexts: [wanted] }),
     test: (subject) =>
       subject.methods.some((method) => method.toLowerCase().includes(wanted)) ||
       subject.texts().some((json) => json.toLowerCase().includes(wanted) || isInStrings(json, wanted)),
@@ -810,6 +825,9 @@ function searchNode(text: string): FilterNode {
       [...openMethods].some((method) => method.toLowerCase().includes(wanted)),
   }
 }
+
+// Other characters can be spelled with short escapes, or have several forms.
+const PLAIN_TEXT = /^[\w .,:;()@-]+$/
 
 function isInStrings(json: string, wanted: string): boolean {
   if (!json.includes('\\') || parseJson(json) === undefined) return false

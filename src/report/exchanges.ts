@@ -7,7 +7,8 @@ import {
   type Request,
   type Response,
 } from '../protocol/message.ts'
-import { member } from '../json/parse.ts'
+import { isObject, member } from '../json/parse.ts'
+import { describeValue } from '../match/describe-request.ts'
 import { exchangeOutcome, type ExchangeOutcome, type NoResponseReason } from '../protocol/outcome.ts'
 import {
   formatDuration,
@@ -239,13 +240,18 @@ const OUTCOME_STYLES: Readonly<Record<ExchangeOutcome['kind'], TextStyle>> = {
   cut: 'yellow',
 }
 
-/** Describes the messages between request and response, after the columns. */
-export function exchangeExtras({ notificationCount, serverRequests }: ExchangeSummary): string {
+/** The arguments of the request and the messages between request and response, after the columns. */
+export function exchangeExtras({
+  arguments: given,
+  notificationCount,
+  serverRequests,
+}: ExchangeSummary): string {
   const counted =
     notificationCount === 0
       ? []
       : [notificationCount === 1 ? '1 notification' : `${notificationCount} notifications`]
-  const extras = [...counted, ...serverRequests.map(serverRequestText)].join(', ')
+  const messages = [...counted, ...serverRequests.map(serverRequestText)].join(', ')
+  const extras = [given, messages].filter((text) => text !== '').join('  ')
   return extras === '' ? '' : `  ${styleText('dim', extras)}`
 }
 
@@ -260,6 +266,8 @@ export interface ExchangeSummary {
   readonly at: number
   /** Server and connection. */
   readonly link: string
+  /** The arguments of the request, shortened: `query=milk limit=5`. */
+  readonly arguments: string
   /** The method, and the tool, prompt or resource. */
   readonly title: string
   readonly latencyMs: number | undefined
@@ -294,6 +302,7 @@ export function summarizeExchange({
     at: request.t,
     link: connectionLabel(request),
     title: exchangeTitle(request.message.method, target),
+    arguments: summarizeArguments(request.message.params),
     latencyMs,
     outcome: summarizeOutcome(outcome),
     notificationCount: steps.filter(({ kind }) => kind === 'notify').length,
@@ -302,6 +311,21 @@ export function summarizeExchange({
     ),
   }
 }
+
+/** The arguments of a tool or prompt on one line. */
+export function summarizeArguments(params: unknown): string {
+  const given = member(params, 'arguments')
+  if (!isObject(given)) return ''
+  let text = ''
+  for (const [name, value] of Object.entries(given)) {
+    if (text.length > LONGEST_ARGUMENTS) break
+    const isWord = typeof value === 'string' && /^[^\s"'{}[\]]{1,40}$/u.test(value)
+    text += `${text === '' ? '' : ' '}${name}=${isWord ? value : describeValue(value, 40)}`
+  }
+  return truncateText(text, LONGEST_ARGUMENTS)
+}
+
+const LONGEST_ARGUMENTS = 72
 
 export function exchangeTitle(method: string, target: string | undefined): string {
   return target === undefined ? method : `${method} ${target}`

@@ -25,17 +25,30 @@ export interface CallStats {
 
 /** The statistics of all calls, then of each kind of call, the most frequent first. */
 export function callStats(exchanges: Iterable<ExchangeSummary>): readonly CallStats[] {
-  const all = new CallCounts('all')
-  const calls = new Map<string, CallCounts>()
-  for (const exchange of exchanges) {
-    const { title } = exchange
-    const ofCall = calls.get(title) ?? new CallCounts(title)
-    calls.set(title, ofCall)
-    all.add(exchange)
-    ofCall.add(exchange)
+  const counter = new CallCounter()
+  counter.add(exchanges)
+  return counter.stats()
+}
+
+/** Counts the calls of several tapes together. */
+export class CallCounter {
+  readonly #all = new CallCounts('all')
+  readonly #calls = new Map<string, CallCounts>()
+
+  add(exchanges: Iterable<ExchangeSummary>): void {
+    for (const exchange of exchanges) {
+      const { title } = exchange
+      const ofCall = this.#calls.get(title) ?? new CallCounts(title)
+      this.#calls.set(title, ofCall)
+      this.#all.add(exchange)
+      ofCall.add(exchange)
+    }
   }
-  const byCall = [...calls.values()].map((counts) => counts.stats())
-  return [all.stats(), ...byCall.toSorted((a, b) => b.count - a.count)]
+
+  stats(): readonly CallStats[] {
+    const byCall = [...this.#calls.values()].map((counts) => counts.stats())
+    return [this.#all.stats(), ...byCall.toSorted((a, b) => b.count - a.count)]
+  }
 }
 
 const FAILURES: ReadonlySet<string> = new Set(['error', 'tool-error', 'miss'])

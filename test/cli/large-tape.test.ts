@@ -30,7 +30,7 @@ test('inspect shows every exchange of a tape that is larger than the memory that
     '   #         at  request          latency  outcome',
   ])
   expect(lines.slice(-4)).toEqual([
-    `${CALLS}    +8.00 s  tools/call page   1.0 ms  ok`,
+    `${CALLS}    +8.00 s  tools/call page   1.0 ms  ok  id=${CALLS} ticket=5f2c9d1e-77aa-4b1c-9e0d-3a1b2c4d5e6f`,
     '',
     `latency   ${CALLS} answered: median 1.0 ms, p95 1.0 ms, longest 1.0 ms`,
     '',

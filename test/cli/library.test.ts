@@ -6,6 +6,8 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -104,4 +106,110 @@ test('inspect is narrowed by --errors and --tool, alone and with a filter', asyn
   expect(await numbers('--errors')).toEqual([4])
   expect(await numbers('--tool', 'search')).toEqual([2, 4])
   expect(await numbers('--tool', 'search', '--filter', 'status:ok')).toEqual([2])
+})
+
+test('merge puts the sessions of tapes one after another, and --deduplicate leaves out equal exchanges', async () => {
+  const folder = homeWith(
+    ['one', tapeFile(...HANDSHAKE, ...call(1, 'search', { q: 'bread' }, 'rye'), ...call(2, 'read', {}, 'x'))],
+    ['two', tapeFile(...HANDSHAKE, ...call(7, 'search', { q: 'bread' }, 'rye'), ...call(8, 'read', {}, 'y'))],
+    ['three', tapeFile(...HANDSHAKE, ...call(9, 'read', {}, 'x'))],
+  )
+  const all = await reelay('merge', 'one', 'two', 'three', '-o', 'all')
+  expect([all.code, all.out]).toEqual([
+    0,
+    `merged 3 tapes: 8 exchanges, 20 frames: ${join(folder, 'all.tape.jsonl')}\n`,
+  ])
+  const each = await reelay('merge', 'one', 'two', 'three', '-o', 'each', '--deduplicate')
+  expect(each.out).toMatch(/^merged 3 tapes: 5 exchanges, 13 frames, 3 duplicates left out/)
+  for (const tape of ['all', 'each']) expect((await reelay('validate', tape)).code).toBe(0)
+  const found = JSON.parse((await reelay('search', '', '--json', join(folder, 'each.tape.jsonl'))).out)
+  expect(found.exchanges.map(({ request }: { request: string }) => request)).toEqual([
+    'initialize',
+    'tools/call search',
+    'tools/call read',
+    'initialize',
+    'tools/call read',
+  ])
+  expect((await reelay('merge', 'one', 'two', '-o', 'each')).code).toBe(2)
+  expect((await reelay('merge', 'one', 'two', '-o', 'one', '--overwrite')).code).toBe(2)
+})
+
+test('list, search and stats choose tapes by time, agent and tags, and stats counts them together', async () => {
+  const tape = tapeFile(...HANDSHAKE, ...call(1, 'search', { q: 'bread' }, 'rye'))
+  const folder = homeWith(['plain', tape])
+  const text = readFileSync(tape, 'utf8')
+  const labelled = text
+    .replace('"servers":', '"agent":"bot","servers":')
+    .replace('"tags":{}', '"tags":{"suite":"a"}')
+  writeFileSync(join(folder, 'labelled.tape.jsonl'), labelled)
+  const names = async (...words: readonly string[]): Promise<readonly string[]> =>
+    JSON.parse((await reelay('list', '--json', ...words)).out).tapes.map(({ name }: { name: string }) => name)
+  expect(await names('--agent', 'bot')).toEqual(['labelled'])
+  expect(await names('--tag', 'suite=a')).toEqual(['labelled'])
+  expect(await names('--since', '2026-11-14')).toHaveLength(2)
+  expect(await reelay('list', '--since', '2027-01-01')).toMatchObject({
+    out: '',
+    err: expect.stringContaining('has these labels and was recorded at that time'),
+  })
+  const counts = async (...words: readonly string[]): Promise<number> =>
+    JSON.parse((await reelay('stats', '--json', ...words)).out).calls[0].count
+  expect(await Promise.all([counts('plain'), counts(), counts('--agent', 'bot')])).toEqual([2, 4, 2])
+})
+
+test('the list of a folder with many tapes is kept in a file, and is right after tapes were changed, added and removed', async () => {
+  const tape = tapeFile(...HANDSHAKE, ...call(1, 'search', { q: 'bread' }, 'rye'))
+  const folder = homeWith()
+  const text = readFileSync(tape, 'utf8').replace('"servers":', '"agent":"a","servers":')
+  const path = (name: string): string => join(folder, `${name}.tape.jsonl`)
+  const old = new Date(Date.now() - 60_000)
+  const write = (name: string, content = text): void => {
+    writeFileSync(path(name), content)
+    utimesSync(path(name), old, old)
+  }
+  for (let at = 0; at < 120; at++) write(`tape-${at}`)
+  const list = async (): Promise<ReadonlyMap<string, string>> =>
+    new Map(
+      JSON.parse((await reelay('list', '--json')).out).tapes.map(
+        ({ name, agent }: { name: string; agent: string }) => [name, agent],
+      ),
+    )
+  expect((await list()).size).toBe(120)
+  expect(existsSync(join(folder, '.tapes.index.json'))).toBe(true)
+  // The same length and the same time: only the content is another.
+  write('tape-6', text.replace('"agent":"a"', '"agent":"c"'))
+  write('new')
+  rmSync(path('tape-7'))
+  const now = await list()
+  expect([now.size, now.get('tape-6'), now.has('new'), now.has('tape-7')]).toEqual([120, 'c', true, false])
+  writeFileSync(
+    join(folder, '.tapes.index.json'),
+    '{"by":"reelay summaries 1","tapes":{"tape-1.tape.jsonl":{"stamp":1}}',
+  )
+  expect(await list()).toEqual(now)
+})
+
+test('search reads only tapes whose bytes can match, in any case and spelled with escapes', async () => {
+  const spelled = (text: string): readonly Said[] => [
+    client({ id: 1, method: 'tools/call', params: { name: 'search' } }),
+    server(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${text}"}]}}`),
+  ]
+  const redacted = (path: string): string => {
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace('"tags":', '"redaction":{"rules":"default-5","key":"k"},"tags":'),
+    )
+    return path
+  }
+  homeWith(
+    ['upper', redacted(tapeFile(...HANDSHAKE, ...spelled('RATE Limit')))],
+    ['escaped', redacted(tapeFile(...HANDSHAKE, ...spelled(String.raw`r\u0061te limit`)))],
+    ['other', redacted(tapeFile(...HANDSHAKE, ...spelled('late limit')))],
+  )
+  const tapes = async (filter: string): Promise<readonly string[]> =>
+    JSON.parse((await reelay('search', '--json', filter)).out)
+      .exchanges.map(({ tape }: { tape: string }) => basename(tape, '.tape.jsonl'))
+      .toSorted()
+  expect(await tapes('tool:search "rate limit"')).toEqual(['escaped', 'upper'])
+  expect(await tapes('tool:search -"rate limit"')).toEqual(['other'])
+  expect(await tapes('tool:search ("rate limit" or late)')).toEqual(['escaped', 'other', 'upper'])
 })

@@ -56,7 +56,7 @@ test.skipIf(process.platform === 'win32')(
       .filter((line) => line.includes('°C in Oslo') && line.startsWith('{'))
     expect(first).toBeDefined()
     expect(answer).toBe(first)
-    expect(stdout).toMatch(/^2 .*tools\/call weather .* ok$/m)
+    expect(stdout).toMatch(/^2 .*tools\/call weather .* ok {2}city=Oslo$/m)
     expect(stdout).toContain('bug-report.tape.jsonl: no secrets')
     expect(stderr).toContain('next, serve it without the server: reelay serve bug')
   },

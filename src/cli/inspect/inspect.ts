@@ -1,8 +1,8 @@
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { messageFilterOption, seedOption } from '../options/live-options.ts'
-import { option, usageError, type OptionTable } from '../options/option.ts'
+import { option, usageError, type OptionTable, type ValueType } from '../options/option.ts'
 import { fileValue, switchOn, textValue } from '../options/option-types.ts'
-import { TAPE_ARGUMENT, jsonOption, serverFilter } from '../options/shared-options.ts'
+import { TAPE_ARGUMENT, jsonOption, serverFilter, sinceValue } from '../options/shared-options.ts'
 import { readBindingsFile } from '../../bindings/bindings-file.ts'
 import { findTapeBindings, type BindingsTape, type TapeBindings } from '../../report/bindings.ts'
 import { readOverview } from '../../report/inspect/overview.ts'
@@ -21,11 +21,27 @@ import { openTape, readTape, type TapeReader } from '../../store/file/read.ts'
 import { type FilterExpression, parseFilter } from '../../filter/filter.ts'
 import { forecastFaults } from '../../faults/fault-rules.ts'
 import { readFaultsFile } from '../serve/play-options.ts'
-import { printChunks } from '../output/print.ts'
+import { printChunks, printTable } from '../output/print.ts'
 import { redactTapeForOutput } from '../output/redact-output.ts'
 import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 import { showTapeReading } from '../output/progress.ts'
-import { suggestName } from '../../text.ts'
+import { parseDuration, suggestName } from '../../text.ts'
+
+/** Milliseconds since 1970, or after the start of the tape. */
+type SinceTime = { readonly kind: 'moment' | 'offset'; readonly ms: number }
+
+const sinceTime: ValueType<SinceTime> = {
+  kind: 'value',
+  name: 'time after',
+  placeholder: 'time',
+  expected: 'a date such as 2026-11-01T12:00, how long ago such as 10m, or +90s after the start of the tape',
+  parse: (given, before) => {
+    const offset = given.startsWith('+') ? parseDuration(given.slice(1)) : undefined
+    if (offset !== undefined) return { kind: 'offset', ms: offset }
+    const moment = sinceValue.parse(given, before)
+    return moment === undefined ? undefined : { kind: 'moment', ms: moment }
+  },
+}
 
 interface InspectFlags extends ReportFlags {
   readonly json?: true
@@ -36,6 +52,7 @@ interface InspectFlags extends ReportFlags {
   readonly filter?: FilterExpression
   readonly errors?: true
   readonly tool?: string
+  readonly since?: SinceTime
   readonly faults?: string
   readonly seed?: number
   /** The only exchange that is shown. */
@@ -60,6 +77,12 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     tool: option('--tool <name>', textValue, 'Show only calls of this tool, prompt or resource', {
       conflicts: ['bindings', 'bindingsFile', 'faults'],
     }),
+    since: option(
+      '--since',
+      sinceTime,
+      'Show only exchanges from then on: a date, how long ago (10m), or the time after the start (+90s)',
+      { conflicts: ['bindings', 'bindingsFile', 'faults'] },
+    ),
     verbose: option('-v, --verbose', switchOn, 'Show every message in full', {
       conflicts: ['json', 'bindings', 'bindingsFile', 'faults'],
     }),
@@ -93,9 +116,15 @@ export const inspectCommand: CommandDefinition = defineCommand<Omit<InspectFlags
     const read = showsMessages(flags) ? tape : { ...tape, batches: () => opened.batches() }
     const reader = flags.server === undefined ? read : await selectTapeServers(read, flags.server)
     if (flags.report !== undefined) return writeReports(reader, flags, text)
-    await printChunks(await renderTape(opened.path, reader, flags), text)
+    const report = await renderTape(opened.path, reader, flags)
+    await (isForPeople(flags) ? printTable(report, text) : printChunks(report, text))
   },
 })
+
+/** Messages in full are not cut at the width of the terminal. */
+function isForPeople({ json, verbose, bindingsFile }: InspectFlags): boolean {
+  return !json && !verbose && !bindingsFile
+}
 
 function inspectReports(): OptionTable<ReportFlags> {
   const { report, reportTokens } = reportOptions('inspection')
@@ -156,7 +185,7 @@ function showsBindings({ bindings, bindingsFile }: InspectFlags): boolean {
 }
 
 async function renderTape(path: string, reader: TapeReader, flags: InspectFlags): Promise<Iterable<string>> {
-  const { json, verbose, bindingsFile, server, filter, faults, seed } = flags
+  const { json, verbose, bindingsFile, server, filter, since, faults, seed } = flags
   const format = json ? 'json' : 'text'
   if (showsBindings(flags)) {
     const found =
@@ -167,7 +196,7 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
     const { turns } = await readTape(reader)
     return renderReport('faults', format, forecastFaults(turns, await readFaultsFile(faults), seed))
   }
-  if (json || verbose || filter) {
+  if (json || verbose || filter || since) {
     const inFull = verbose ? 'verbose' : 'text'
     return renderReport('inspection', json ? 'json' : inFull, await readInspection(reader, flags))
   }
@@ -176,9 +205,10 @@ async function renderTape(path: string, reader: TapeReader, flags: InspectFlags)
 
 async function readInspection(
   reader: TapeReader,
-  { filter, exchange, tool }: InspectFlags,
+  { filter, exchange, tool, since }: InspectFlags,
 ): Promise<Inspection> {
-  const inspection = inspectTape(await readTape(reader))
+  const whole = inspectTape(await readTape(reader))
+  const inspection = since === undefined ? whole : exchangesSince(whole, since)
   const shown = filter === undefined ? inspection : filterInspection(inspection, filter)
   if (exchange !== undefined && shown.exchanges.length === 0) {
     const last = inspection.exchanges.at(-1)?.sequence
@@ -203,6 +233,14 @@ function nothingMatches(
   if (tool === undefined || tool.includes('*')) return none
   const known = new Set(exchanges.flatMap((each) => exchangeSubject(each).target ?? []))
   return known.has(tool) ? none : `${none}; the tape has no ${tool}${suggestName(tool, [...known])}`
+}
+
+function exchangesSince(inspection: Inspection, { kind, ms }: SinceTime): Inspection {
+  const first = kind === 'offset' ? ms : ms - Date.parse(inspection.header.started)
+  return {
+    ...inspection,
+    exchanges: inspection.exchanges.filter(({ request }) => request.t >= first),
+  }
 }
 
 /** The tape may be larger than the memory. */

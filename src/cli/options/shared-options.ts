@@ -62,3 +62,48 @@ export const vaultOption: OptionRow<string> = option(
   fileValue,
   'Append the real values of the placeholders to this file, for replay --secrets',
 )
+
+/** How long ago, such as `30d`, or a date. The value is the time in milliseconds. */
+export const sinceValue: ValueType<number> = {
+  kind: 'value',
+  name: 'time',
+  placeholder: 'time',
+  expected: 'a date such as 2026-11-01, or how long ago: 30d, 12h, 45m',
+  parse: (given) => {
+    const [, count, unit = ''] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
+    if (count !== undefined) return Date.now() - Number(count) * (UNITS[unit] ?? 0)
+    const date = /^\d{4}-\d{2}-\d{2}/.test(given) ? Date.parse(given) : NaN
+    return Number.isNaN(date) ? undefined : date
+  },
+}
+
+const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
+
+/** Selects tapes by what their headers say. */
+export interface TapeChoice {
+  readonly since?: number
+  readonly agent?: string
+  readonly endpoint?: string
+  readonly session?: string
+  readonly tag?: readonly Tag[]
+}
+
+export const TAPE_CHOICE_OPTIONS: OptionTable<TapeChoice> = {
+  since: option('--since', sinceValue, 'Only tapes that were recorded since then'),
+  agent: option('--agent <id>', textValue, 'Only tapes with this agent id'),
+  endpoint: option('--endpoint <id>', textValue, 'Only tapes with this endpoint id'),
+  session: option('--session <id>', textValue, 'Only tapes with this session id'),
+  tag: option('--tag', tag, 'Only tapes with this tag (repeatable)'),
+}
+
+/** Whether the labels of a tape are as the options ask. */
+export function isChosenTape(
+  { started, labels }: { readonly started: string; readonly labels: TapeLabels },
+  { since, agent, endpoint, session, tag: tags = [] }: TapeChoice,
+): boolean {
+  if (since !== undefined && !(Date.parse(started) >= since)) return false
+  if (agent !== undefined && labels.agent !== agent) return false
+  if (endpoint !== undefined && labels.endpoint !== endpoint) return false
+  if (session !== undefined && labels.session !== session) return false
+  return tags.every(([key, value]) => labels.tags[key] === value)
+}

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { styleText, inspect } from 'node:util'
 import { withDocsPaths } from '../reelay-command.ts'
@@ -51,6 +52,94 @@ export async function printChunks(
   }
   process.stdout.off('error', onError)
 }
+
+/**
+ * Prints a table. On a terminal its lines are as long as the terminal is wide, and a table that is longer than the terminal is shown in a
+ * pager: `REELAY_PAGER`, `PAGER` or `less`. An empty one switches the pager off.
+ */
+export async function printTable(
+  pieces: Iterable<string>,
+  redact: (text: string) => string = String,
+): Promise<void> {
+  const { isTTY, columns, rows } = process.stdout
+  if (!isTTY) return printChunks(pieces, redact)
+  clearProgress()
+  const lines = fittedLines(pieces, redact, columns || 80)
+  const head: string[] = []
+  for (const line of lines) {
+    head.push(line)
+    if (head.length >= (rows || 24)) break
+  }
+  const all = (function* all() {
+    yield* head
+    yield* lines
+  })()
+  const pager = process.env['REELAY_PAGER'] ?? process.env['PAGER'] ?? 'less'
+  if (head.length < (rows || 24) || pager === '' || pager === 'cat') return printChunks(all)
+  if (!(await pageChunks(pager, all))) await printChunks(all)
+}
+
+/** Lines that are not longer than a width. A generator that is left with `break` would end, so it is read by hand. */
+function fittedLines(
+  pieces: Iterable<string>,
+  redact: (text: string) => string,
+  width: number,
+): IterableIterator<string> {
+  const lines = (function* lines() {
+    for (const block of joinedChunks(pieces))
+      for (const line of redact(block).split(/(?<=\n)/)) yield fitLine(line, width)
+  })()
+  return {
+    next: () => lines.next(),
+    [Symbol.iterator]() {
+      return this
+    },
+  }
+}
+
+const STYLE_OR_CHARACTER = /\u001b\[[\d;]*m|./gsu
+
+/** Shortens a line to a width. Styles take no room. */
+export function fitLine(line: string, width: number): string {
+  if (line.length <= width) return line
+  const end = line.endsWith('\n') ? '\n' : ''
+  let [text, room, isStyled] = ['', width, false]
+  for (const [part] of line.slice(0, line.length - end.length).matchAll(STYLE_OR_CHARACTER)) {
+    if (part.startsWith('\u001b[')) isStyled = true
+    else if (--room < 0) return `${text.replace(/.$/su, '…')}${isStyled ? '\u001b[0m' : ''}${end}`
+    text += part
+  }
+  return text + end
+}
+
+/** Returns false if there is no such pager. */
+async function pageChunks(pager: string, pieces: Iterable<string>): Promise<boolean> {
+  const child = spawn(pager, {
+    shell: true,
+    stdio: ['pipe', 'inherit', 'inherit'],
+    env: { LESS: 'FRX', ...process.env },
+  })
+  const ended = once(child, 'close')
+  const closed = new AbortController()
+  child.stdin.once('error', () => closed.abort()) // the user left the pager
+  process.on('SIGINT', ignoreSignal) // less takes Ctrl+C for itself
+  try {
+    for (const block of joinedChunks(pieces)) {
+      if (closed.signal.aborted) break
+      if (!child.stdin.write(block))
+        await once(child.stdin, 'drain', { signal: closed.signal }).catch(() => {})
+    }
+    child.stdin.end()
+    const [code] = (await ended) as [number | null]
+    return code !== NO_SUCH_COMMAND
+  } finally {
+    process.off('SIGINT', ignoreSignal)
+  }
+}
+
+const NO_SUCH_COMMAND = 127
+
+function ignoreSignal(): void {}
 
 const CHUNK_CHARACTERS = 1024 * 1024
 

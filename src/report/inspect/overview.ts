@@ -3,6 +3,7 @@ import { exchangeOutcome, type ExchangeOutcome } from '../../protocol/outcome.ts
 import { ConnectionTracker } from '../connections.ts'
 import {
   exchangeTableLines,
+  summarizeArguments,
   summarizeLatency,
   summarizeServerRequest,
   connectionLabel,
@@ -277,7 +278,12 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
 
   #openRequest(place: RecordedMessage, request: Request): number {
     const title = exchangeTitle(request.method, requestTarget(request.params))
-    const row = this.rows.begin({ at: place.t, link: connectionLabel(place), title })
+    const row = this.rows.begin({
+      at: place.t,
+      link: connectionLabel(place),
+      title,
+      arguments: summarizeArguments(request.params),
+    })
     this.connections.addRequest(place, request, this.rows.sequenceOf(row))
     const { t, server, conn, x } = place
     this.#open.set(row, { request, place: { t, server, conn, x } })
@@ -337,12 +343,14 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
     latency: 'float64',
     link: 'uint32',
     title: 'uint32',
+    arguments: 'uint32',
     outcome: 'uint32',
     notifications: 'uint32',
   })
   readonly #serverRequests = new Map<number, readonly ServerRequestSummary[]>()
   readonly #links = new ValueTable<string>()
   readonly #titles = new ValueTable<string>()
+  readonly #arguments = new ValueTable<string>()
   readonly #outcomes = new ValueTable<OutcomeSummary>()
 
   /** The number of exchanges so far that are not shown. */
@@ -357,13 +365,19 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
   }
 
   /** Adds a request without an answer and returns its row. */
-  begin({ at, link, title }: Pick<ExchangeSummary, 'at' | 'link' | 'title'>): number {
+  begin({
+    at,
+    link,
+    title,
+    arguments: given,
+  }: Pick<ExchangeSummary, 'at' | 'link' | 'title' | 'arguments'>): number {
     return this.#rows.add({
       sequence: this.size + this.hidden + 1,
       at,
       latency: Number.NaN,
       link: this.#links.numberOf(link, link),
       title: this.#titles.numberOf(title, title),
+      arguments: this.#arguments.numberOf(given, given),
       outcome: this.#numberOf({ kind: 'unanswered' }),
       notifications: 0,
     })
@@ -410,13 +424,14 @@ class ExchangeRows implements Iterable<ExchangeSummary> {
   }
 
   #summaryOf(row: number): ExchangeSummary {
-    const { at, latency, link, title, notifications } = this.#rows.columns
+    const { at, latency, link, title, arguments: given, notifications } = this.#rows.columns
     const latencyMs = latency.at(row)
     return {
       sequence: this.sequenceOf(row),
       at: at.at(row),
       link: this.#links.list[link.at(row)] ?? '',
       title: this.#titles.list[title.at(row)] ?? '',
+      arguments: this.#arguments.list[given.at(row)] ?? '',
       latencyMs: Number.isNaN(latencyMs) ? undefined : latencyMs,
       outcome: this.#short(row),
       notificationCount: notifications.at(row),
