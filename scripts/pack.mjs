@@ -319,6 +319,7 @@ const IN_THE_PROGRAM = [
   '@preact/signals',
   '@preact/signals-core',
   '@tanstack/virtual-core',
+  'uplot',
   'diff',
 ]
 

@@ -61,7 +61,11 @@ export function RowList({ current }: { readonly current: Report }) {
         move(by)
       }}
     >
-      <div role="presentation" class="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
+      <div
+        role="presentation"
+        class="rows"
+        style={{ height: `${virtual.getTotalSize()}px`, '--number': `${numberWidth(current)}ch` }}
+      >
         {virtual.getVirtualItems().map(({ index, start }) => (
           <Row
             key={rows[index]}
@@ -78,6 +82,12 @@ export function RowList({ current }: { readonly current: Report }) {
   )
 }
 
+/** The width of the largest number, so that small reports have room for names. */
+function numberWidth({ data, size }: Report): number {
+  const last = data.rows.number[size - 1] ?? 0
+  return last === 0 ? 0 : String(last).length + 1.5
+}
+
 interface RowProps {
   readonly current: Report
   readonly row: number
@@ -92,7 +102,7 @@ function Row({ current, row, top, place, of }: RowProps) {
   const at = rows.at[row] ?? -1
   const number = rows.number[row] ?? 0
   const target = visible(current.text('target', row))
-  const status = current.text('status', row)
+  const outcome = visible(current.text('outcome', row)) || current.text('status', row)
   return (
     <div
       id={`row-${row}`}
@@ -108,11 +118,13 @@ function Row({ current, row, top, place, of }: RowProps) {
     >
       <span class="dot" aria-hidden="true" />
       <span class="number">{number > 0 ? `#${number}` : ''}</span>
-      <span class="name">
+      <span class="name" title={target}>
         <span class={target === '' ? 'target' : 'method'}>{visible(current.text('method', row))}</span>
         {target !== '' && <span class="target">{target}</span>}
       </span>
-      <span class="outcome">{visible(current.text('outcome', row)) || status}</span>
+      <span class="outcome" title={outcome}>
+        {outcome}
+      </span>
       <span class="time">{duration < 0 ? '–' : durationText(duration)}</span>
       <span class="at">{at < 0 ? '' : `+${durationText(at)}`}</span>
     </div>

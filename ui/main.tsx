@@ -12,6 +12,7 @@ import {
   type Report,
   type View,
 } from './data.ts'
+import { Charts, Tables } from './charts.tsx'
 import { CommandLine, Inspector } from './inspector.tsx'
 import { RowList } from './list.tsx'
 import { revealOnTimeline, Timeline } from './timeline.tsx'
@@ -50,7 +51,9 @@ function ReportPage({ current }: { readonly current: Report }) {
   return (
     <>
       <Head current={current} />
-      <main>
+      <main class={current.data.charts.length > 0 ? 'scrolls' : undefined}>
+        {current.data.charts.length > 0 && <Charts charts={current.data.charts} />}
+        <Tables tables={current.data.tables} />
         <FilterBar current={current} input={filter} />
         {current.hasTimes && <Timeline current={current} />}
         <div class="panes">

@@ -22,7 +22,7 @@ import { judgeObjectives } from '../load/objectives.ts'
 import { highestLevel } from '../load/shape.ts'
 import { loadInThreads, threadPart } from '../load/threads.ts'
 import { liveSecrets } from '../replay/session/live-secrets.ts'
-import { LoadIntervalTable, type LoadReport } from '../report/load.ts'
+import { LoadIntervalTable, type LoadReport, loadPoint, type LoadPoint } from '../report/load.ts'
 import { writeOwnFile } from '../store/file/replace-file.ts'
 import { resolveTape } from '../store/home.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
@@ -214,10 +214,12 @@ async function reportRun(
   const signal = abortOnSignals()
   const started = new Date()
   const [table, log] = [new LoadIntervalTable(), new HdrLog(started)]
+  const points: LoadPoint[] = []
   let ended = 0
   const onInterval = (interval: LoadInterval): void => {
     table.add(interval)
     log.add(interval, interval.at - ended)
+    points.push(loadPoint(interval, interval.at - ended))
     ended = interval.at
     showProgress(progressLine(interval, shape.duration))
   }
@@ -232,6 +234,7 @@ async function reportRun(
     started: started.toISOString(),
     ...(workers && { workers }),
     result,
+    points,
     objectives: judgeObjectives(flags.slo ?? [], result.totals, result.duration / 1000),
   }
   if (flags.csv !== undefined) await writeOwnFile(flags.csv, [table.asCsv()])

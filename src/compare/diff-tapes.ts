@@ -227,6 +227,7 @@ class TapeComparison {
       clock: this.#clock(),
       isProfiled: this.#profile(),
       isOptional: new OptionalMembers(this.#turns, surfaces).isOptional,
+      isAsFrequent: sameFrequency(this.#turns, this.#otherTurns),
     }
     for (const [index, after] of pairing.afterOf.entries()) {
       if (after < 0) continue
@@ -241,7 +242,9 @@ class TapeComparison {
   #comparePair(pairing: ExchangePairing, index: number, context: ComparisonContext): void {
     const [one, other] = this.#pairAt(pairing, index)
     if (one === undefined || other === undefined) return
-    const { findings, folded } = compareExchanges(one, other, context)
+    const { findings: all, folded } = compareExchanges(one, other, context)
+    // That the tool has another name is told once, with the other changes of the tool.
+    const findings = toolOf(one) === toolOf(other) ? all : all.filter((found) => !isNewName(found))
     for (const reason of FOLDED_REASONS) this.#folded[reason] += folded[reason]
     if (findings.length === 0) return void this.#counts.unchanged++
     this.#counts.modified++
@@ -305,10 +308,10 @@ class TapeComparison {
 /** How often requests are paired by values that earlier pairs revealed. */
 const MOST_ROUNDS = 12
 
-const FOLDED_REASONS = ['carried', 'clock', 'profile'] as const
+const FOLDED_REASONS = ['carried', 'clock', 'profile', 'moved'] as const
 
 function noneFolded(): FoldedCounts {
-  return { carried: 0, clock: 0, profile: 0 }
+  return { carried: 0, clock: 0, profile: 0, moved: 0 }
 }
 
 function exchangeCount(turns: TurnStore): number {
@@ -384,6 +387,33 @@ class OptionalMembers {
 }
 
 const MOST_SAMPLES = 200
+
+function isNewName({ rule, path }: Finding): boolean {
+  return rule === 'request-changed' && path === 'params.name'
+}
+
+/** Counts what the server sent besides responses when somebody first asks. */
+function sameFrequency(before: TurnStore, after: TurnStore): (method: string) => boolean {
+  let counts: readonly ReadonlyMap<string, number>[] | undefined
+  return (method) => {
+    counts ??= [before, after].map(serverMessages)
+    const [then, now] = counts.map((each) => each.get(method) ?? 0)
+    return then === now
+  }
+}
+
+function serverMessages(turns: TurnStore): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (let index = 0; index < turns.size; index++) {
+    const turn = turns.summary(index).hasSteps ? turns.at(index) : undefined
+    for (const step of turn?.steps ?? []) {
+      if (step.kind === 'respond') continue
+      const { message } = step.kind === 'ask' ? step.request : step.message
+      if ('method' in message) counts.set(message.method, (counts.get(message.method) ?? 0) + 1)
+    }
+  }
+  return counts
+}
 
 function toolOf({ trigger }: Turn): string | undefined {
   const call = clientCallOf(trigger)

@@ -16,7 +16,7 @@ import { isSurfaceMethod } from './surface.ts'
 
 /** Why differences do not count, and how many of them. */
 export type FoldedCounts = Record<FoldedReason, number>
-export type FoldedReason = 'carried' | 'clock' | 'profile'
+export type FoldedReason = 'carried' | 'clock' | 'profile' | 'moved'
 
 export interface ExchangeComparison {
   readonly findings: readonly Finding[]
@@ -30,6 +30,8 @@ export interface ComparisonContext {
   readonly isProfiled: (exchange: number | undefined, difference: Difference) => boolean
   /** Returns true if results of the tool may lack the member at a path, or have the type of `value` there. */
   readonly isOptional: (turn: Turn, difference: Difference) => boolean
+  /** Returns true if the two tapes have the same number of messages of the server with this method. */
+  readonly isAsFrequent: (method: string) => boolean
 }
 
 const DIFFER: Differ = createDiffer({ order: 'reported' })
@@ -70,7 +72,7 @@ export function requestDifferences(before: Turn, after: Turn): readonly Differen
 /** Compares two exchanges. Differences that are carried values, times or known noise are counted, not reported. */
 export function compareExchanges(before: Turn, after: Turn, context: ComparisonContext): ExchangeComparison {
   const subject = callText(before)
-  const folded: FoldedCounts = { carried: 0, clock: 0, profile: 0 }
+  const folded: FoldedCounts = { carried: 0, clock: 0, profile: 0, moved: 0 }
   const findings: Finding[] = []
   const sent = separate(requestDifferences(before, after), before, context, folded)
   for (const difference of sent)
@@ -82,7 +84,7 @@ export function compareExchanges(before: Turn, after: Turn, context: ComparisonC
   if ((outcome === undefined || outcome.rule === 'error-code-changed') && !isSurfaceMethod(methodOf(before)))
     for (const difference of separate(responseDifferences(before, after), before, context, folded))
       findings.push(...responseFinding(difference, before, subject, context))
-  findings.push(...stepFindings(before, after, subject))
+  findings.push(...stepFindings(before, after, { subject, context, folded }))
   return { findings, folded }
 }
 
@@ -122,6 +124,19 @@ function responseOf({ response }: Turn): Response | undefined {
   return response?.message.kind === 'response' ? response.message : undefined
 }
 
+/** Both fail, one with a JSON-RPC error and the other with the result of a tool. */
+function errorForms(then: Response, now: Response): readonly [string, string] | undefined {
+  const [before, after] = [then, now].map((response) => {
+    const error = errorOf(response)
+    if (error !== undefined) return { isRpc: true, text: `JSON-RPC error ${errorText(error)}` }
+    const isToolError = 'result' in response.outcome && member(response.outcome.result, 'isError') === true
+    return isToolError ? { isRpc: false, text: 'a result with isError' } : undefined
+  })
+  return before === undefined || after === undefined || before.isRpc === after.isRpc
+    ? undefined
+    : [before.text, after.text]
+}
+
 /** What differs in the kind of an outcome. Then the contents are not compared, because they have nothing in common. */
 function outcomeFinding(before: Turn, after: Turn, subject: string): Finding | undefined {
   const [then, now] = [responseOf(before), responseOf(after)]
@@ -130,6 +145,12 @@ function outcomeFinding(before: Turn, after: Turn, subject: string): Finding | u
     return finding(now === undefined ? 'response-lost' : 'response-appeared', { subject })
   }
   const [oldError, newError] = [errorOf(then), errorOf(now)]
+  const form = errorForms(then, now)
+  if (form !== undefined)
+    return finding('error-form-changed', {
+      subject,
+      message: `failed with ${form[0]}, and now fails with ${form[1]}`,
+    })
   if (oldError === undefined && newError !== undefined)
     return finding('success-to-error', {
       subject,
@@ -285,13 +306,27 @@ function quoted(text: string): string {
 }
 
 /** Compares what the server sent before its response: questions to the client, and notifications. */
-function stepFindings(before: Turn, after: Turn, subject: string): readonly Finding[] {
+function stepFindings(
+  before: Turn,
+  after: Turn,
+  {
+    subject,
+    context,
+    folded,
+  }: { readonly subject: string; readonly context: ComparisonContext; readonly folded: FoldedCounts },
+): readonly Finding[] {
   if (before.steps.length <= 1 && after.steps.length <= 1) return []
   const [then, now] = [methodCounts(before), methodCounts(after)]
   const findings: Finding[] = []
+  // Which call such a message falls into is a matter of timing.
+  const isMoved = (method: string): boolean => {
+    const hasMoved = BELONGS_TO_NO_CALL.test(method) && context.isAsFrequent(method)
+    if (hasMoved) folded.moved++
+    return hasMoved
+  }
   for (const method of new Set([...then.asked.keys(), ...now.asked.keys()])) {
     const [was, is] = [then.asked.get(method) ?? 0, now.asked.get(method) ?? 0]
-    if (was === is) continue
+    if (was === is || isMoved(method)) continue
     findings.push(
       finding(is > was ? 'server-request-added' : 'server-request-removed', {
         subject,
@@ -303,12 +338,15 @@ function stepFindings(before: Turn, after: Turn, subject: string): readonly Find
   }
   for (const method of new Set([...then.notified.keys(), ...now.notified.keys()])) {
     const [was, is] = [then.notified.get(method) ?? 0, now.notified.get(method) ?? 0]
-    if (was === is) continue
+    if (was === is || isMoved(method)) continue
     const message = `the server sends ${method} ${timesText(is)} during the call, before ${timesText(was)}`
     findings.push(finding('notifications-changed', { subject, message, before: was, after: is }))
   }
   return findings
 }
+
+const BELONGS_TO_NO_CALL =
+  /^(?:ping|roots\/list|notifications\/(?:message|resources\/updated|(?:tools|prompts|resources|roots)\/list_changed))$/
 
 function timesText(count: number): string {
   if (count === 0) return 'never'

@@ -24,11 +24,14 @@ export class ExchangePairing {
   readonly #before: TurnStore
   readonly #after: TurnStore
   readonly #names: NameMap
+  /** Names that the earlier tape calls. A driver that calls a tool by its new name on both tapes means the same tool. */
+  readonly #calledBefore: ReadonlySet<string>
 
   constructor(before: TurnStore, after: TurnStore, names: NameMap) {
     this.#before = before
     this.#after = after
     this.#names = names
+    this.#calledBefore = calledNames(before)
     this.afterOf = new Int32Array(before.size).fill(-1)
     this.#isPaired = new Uint8Array(after.size)
   }
@@ -138,9 +141,19 @@ export class ExchangePairing {
     const server = this.#names.server(call.server)
     const tool = calledTool(call)
     const known = tool === undefined ? undefined : this.#names.tool(tool)
-    if (known === tool || !isObject(call.params)) return { ...call, server }
+    const isKept = known === tool || this.#calledBefore.has(tool ?? '')
+    if (isKept || !isObject(call.params)) return { ...call, server }
     return { ...call, server, params: { ...call.params, name: known } }
   }
+}
+
+function calledNames(turns: TurnStore): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (let index = 0; index < turns.size; index++) {
+    const { method, name } = turns.summary(index)
+    if (name !== undefined && method === 'tools/call') names.add(name)
+  }
+  return names
 }
 
 /** Longer chains of equal requests are paired in order. */

@@ -79,6 +79,12 @@ export const COMPARE_RULES = {
     why: 'Usually an improvement, or the earlier recording was stopped early.',
     fix: 'Look at the change. If it is intended, tell the users of the server.',
   },
+  'error-form-changed': {
+    level: 'change',
+    title: 'a call that fails reports it in another form: as a JSON-RPC error, or as a result with isError',
+    why: 'Clients throw JSON-RPC errors, and show results with isError to the model.',
+    fix: 'Look at the change. If it is intended, tell the users of the server.',
+  },
   'error-code-changed': {
     level: 'breaking',
     title: 'a JSON-RPC error has another code',

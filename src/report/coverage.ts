@@ -99,25 +99,20 @@ export function callCommand(
   { kind, name, arguments: values }: SuggestedCall,
   { target }: Pick<ServerCoverage, 'target'>,
 ): string {
-  const given = Object.entries(values).map(([key, value]) => `${key}=${argumentText(value)}`)
+  const given = Object.entries(values).map(([key, value]) => `${key}${argumentText(value)}`)
   const what = kind === 'tool' ? [name] : [kind === 'prompt' ? '--prompt' : '--resource', name]
   const words = ['reelay', 'call', ...what, ...given]
   return escapeControlChars([...words.map(quoteShellWord), ...serverWords(target)].join(' '))
 }
 
-/** A text that would be read as another value, or that a terminal would not show as it is, gets quotes. */
+/** `=` and the value, or `:=` and JSON for what could be read as another value. */
 function argumentText(value: unknown): string {
-  const isPlain = typeof value === 'string' && !looksLikeJson(value) && escapeControlChars(value) === value
-  return isPlain ? value : escapeControlCharsInJson(JSON.stringify(value))
-}
-
-function looksLikeJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  const isPlain =
+    typeof value === 'string' && escapeControlChars(value) === value && !/^[\d[{"tfn-]/.test(value)
+  if (isPlain || typeof value === 'number' || typeof value === 'boolean') return `=${value}`
+  const isWord =
+    typeof value === 'string' && /^[a-z][\w./-]*$/i.test(value) && !/^(?:true|false|null)$/.test(value)
+  return isWord ? `=${value}` : `:=${escapeControlCharsInJson(JSON.stringify(value))}`
 }
 
 function serverWords(target: ServerCoverage['target']): readonly string[] {

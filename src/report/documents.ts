@@ -353,7 +353,7 @@ export function loadDocument(report: LoadReport, context: DocumentContext): Repo
     subject: `${tapes.join(', ')} against ${target}`,
     file: tapes[0] ?? '',
     verdict: missed > 0 ? 'fail' : isIncomplete ? 'incomplete' : objectives.length === 0 ? 'none' : 'pass',
-    summary: `${objectives.length - missed} of ${objectives.length} objectives met, ${all.calls} calls, ${all.failed} failed, response p99 ${all.response.percentile(0.99).toFixed(1)} ms`,
+    summary: `${objectives.length === 0 ? '' : `${objectives.length - missed} of ${objectives.length} objectives met, `}${all.calls} calls, ${all.failed} failed, response p99 ${all.response.percentile(0.99).toFixed(1)} ms`,
     started,
     duration: result.duration,
     notes: isGeneratorLimit(result) ? [RULES['load-generator-limit'].title] : [],

@@ -3,7 +3,7 @@ import { describeValue } from '../match/describe-request.ts'
 import type { ContractCheck } from '../compare/check-contract.ts'
 import type { TapeDiff, ExchangeChange } from '../compare/diff-tapes.ts'
 import type { LatencyChange } from '../compare/latency.ts'
-import type { Finding, FindingLevel } from '../compare/rules.ts'
+import { finding, type Finding, type FindingLevel } from '../compare/rules.ts'
 import { isObject } from '../json/parse.ts'
 import { escapeControlChars } from '../text.ts'
 import { jsonDocument, jsonValue } from './json-text.ts'
@@ -175,7 +175,9 @@ function exchangeSections(exchanges: readonly ExchangeChange[]): readonly (reado
     const key = [change.kind, change.call, ...findings].join('\n')
     groups.set(key, [...(groups.get(key) ?? []), change])
   }
-  return [...groups.values()]
+  const shared = sharedChanges([...groups.values()])
+  const own = [...groups.values()].filter((group) => !shared.has(sharedKeyOf(group[0])))
+  const sections = own
     .toSorted(([one], [other]) => rankOf(one?.findings ?? []) - rankOf(other?.findings ?? []))
     .map((group) => {
       const [first] = group
@@ -185,6 +187,43 @@ function exchangeSections(exchanges: readonly ExchangeChange[]): readonly (reado
       const title = `${styleText('bold', escapeControlChars(first.call))}  ${first.kind}  ${styleText('dim', numbers + more)}`
       return [title, ...shownFindings(first.findings)]
     })
+  return [...sections, ...[...shared.values()].map(sharedChangeLines)]
+}
+
+/** The same harmless finding of many calls, such as a member that every result gained, is told once. */
+function sharedChanges(
+  groups: readonly (readonly ExchangeChange[])[],
+): ReadonlyMap<string, readonly ExchangeChange[]> {
+  const shared = new Map<string, ExchangeChange[]>()
+  for (const [first] of groups) {
+    const key = sharedKeyOf(first)
+    if (first !== undefined && key !== '') shared.set(key, [...(shared.get(key) ?? []), first])
+  }
+  return new Map([...shared].filter(([, changes]) => changes.length >= FEWEST_SHARED))
+}
+
+const FEWEST_SHARED = 3
+
+/** Empty if the change has more than one finding, or one that matters. */
+function sharedKeyOf(change: ExchangeChange | undefined): string {
+  const [found, ...others] = change?.findings ?? []
+  if (change === undefined || found === undefined || others.length > 0) return ''
+  const isHarmless = found.level === 'addition' || found.level === 'info'
+  return isHarmless && found.path !== undefined
+    ? [change.kind, found.rule, pattern(found.path), found.message].join('\n')
+    : ''
+}
+
+function sharedChangeLines(changes: readonly ExchangeChange[]): readonly string[] {
+  const names = [...new Set(changes.map(({ call }) => call))]
+  const more = names.length > MOST_NAMES ? `, and ${names.length - MOST_NAMES} more` : ''
+  const [first] = changes[0]?.findings ?? []
+  const { before: _, after: _after, ...found } = first ?? finding('call-added', { subject: '' })
+  return [
+    styleText('bold', `${names.length} calls: `) +
+      escapeControlChars(names.slice(0, MOST_NAMES).join(', ') + more),
+    findingText(found),
+  ]
 }
 
 const MOST_NUMBERS = 6
@@ -233,6 +272,7 @@ export function diffSummaryText({ summary, latency = [] }: TapeDiff): string {
   const carried = [
     ...(folded.carried > 0 ? [`${folded.carried} carried values`] : []),
     ...(folded.clock > 0 ? [`${folded.clock} times`] : []),
+    ...(folded.moved > 0 ? [`${countText(folded.moved, 'message')} of the server in another call`] : []),
     ...(folded.profile > 0 ? [`${folded.profile} places of the noise profile`] : []),
   ]
   const slower = latency.filter(({ verdict }) => verdict === 'slower').length

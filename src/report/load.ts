@@ -4,6 +4,7 @@ import type { ObjectiveResult } from '../load/objectives.ts'
 import type { WorkersSummary } from '../load/workers/coordinator.ts'
 import type { Histogram } from '../histogram.ts'
 import { truncateText } from '../text.ts'
+import type { PageChart, PageTable } from './page/page-data.ts'
 import { alignRows, columnTitle, formatDuration, type TableCell } from './table.ts'
 
 /** A load run with everything that its reports show. */
@@ -18,7 +19,107 @@ export interface LoadReport {
   /** Only for a run on several machines. */
   readonly workers?: WorkersSummary
   readonly result: LoadResult
+  /** One for each second. */
+  readonly points?: readonly LoadPoint[]
   readonly objectives: readonly ObjectiveResult[]
+}
+
+/** What a chart shows of one second of a run. */
+export interface LoadPoint extends Pick<LoadInterval, 'at' | 'level' | 'open'> {
+  /** Milliseconds that the interval lasted. */
+  readonly length: number
+  readonly calls: number
+  readonly failed: number
+  readonly p50: number
+  readonly p99: number
+}
+
+export function loadPoint({ at, level, open, totals }: LoadInterval, length: number): LoadPoint {
+  const { calls, failed, response } = totals.all()
+  const [p50, p99] = [response.percentile(0.5), response.percentile(0.99)]
+  return { at, level, open, length, calls, failed, p50, p99 }
+}
+
+/** Rate, response times and users over time, and how often each response time occurred. */
+export function loadCharts({ points = [], result, model }: LoadReport): readonly PageChart[] {
+  const places = points.map(({ at }) => at / 1000)
+  const rate = (count: (point: LoadPoint) => number): readonly number[] =>
+    points.map((point) => (point.length > 0 ? (count(point) * 1000) / point.length : 0))
+  const time = (read: (point: LoadPoint) => number): readonly (number | null)[] =>
+    points.map((point) => (point.calls === 0 ? null : read(point)))
+  const overTime = { x: 'seconds', places, kind: 'lines' } as const
+  const charts: readonly PageChart[] = [
+    {
+      ...overTime,
+      title: 'Calls a second',
+      unit: '/s',
+      series: [
+        { label: 'calls', tone: 'accent', values: rate(({ calls }) => calls) },
+        { label: 'failed', tone: 'bad', values: rate(({ failed }) => failed) },
+      ],
+    },
+    {
+      ...overTime,
+      title: 'Response time',
+      unit: 'ms',
+      series: [
+        { label: 'p50', tone: 'accent', values: time(({ p50 }) => p50) },
+        { label: 'p99', tone: 'warn', values: time(({ p99 }) => p99) },
+      ],
+    },
+    {
+      ...overTime,
+      title: 'Sessions',
+      unit: '',
+      series: [
+        { label: 'open', tone: 'accent', values: points.map(({ open }) => open) },
+        {
+          label: model === 'open' ? 'started a second, as asked' : 'users, as asked',
+          tone: 'plain',
+          values: points.map(({ level }) => level),
+        },
+      ],
+    },
+  ]
+  const { response } = result.totals.all()
+  const bars = chartBuckets(response)
+  const histogram: PageChart = {
+    title: 'Calls by response time',
+    x: 'milliseconds',
+    places: bars.map(({ upTo }) => upTo),
+    unit: '',
+    kind: 'bars',
+    series: [{ label: 'calls', tone: 'accent', values: bars.map(({ count }) => count) }],
+  }
+  return [...(points.length > 1 ? charts : []), ...(bars.length > 0 ? [histogram] : [])]
+}
+
+const BARS_PER_DOUBLING = 4
+
+/** A histogram in steps that can be seen, without gaps. */
+function chartBuckets(histogram: Histogram): readonly { readonly upTo: number; readonly count: number }[] {
+  const counts = new Map<number, number>()
+  for (const { upTo, count } of histogram.buckets()) {
+    const step = Math.ceil(Math.log2(Math.max(upTo, 0.01)) * BARS_PER_DOUBLING)
+    counts.set(step, (counts.get(step) ?? 0) + count)
+  }
+  if (counts.size === 0) return []
+  const [first, last] = [Math.min(...counts.keys()), Math.max(...counts.keys())]
+  return Array.from({ length: last - first + 1 }, (_, at) => ({
+    upTo: 2 ** ((first + at) / BARS_PER_DOUBLING),
+    count: counts.get(first + at) ?? 0,
+  }))
+}
+
+/** The table of the report for people, for a page. */
+export function loadTable({ result: { totals } }: LoadReport): PageTable {
+  const rows = [...totals.byLabel].toSorted(([, a], [, b]) => b.calls - a.calls)
+  const texts = (cells: readonly TableCell[]): readonly string[] => cells.map(({ text }) => text)
+  return {
+    title: 'Calls',
+    columns: texts(TITLES),
+    rows: [['all', totals.all()] as const, ...rows].map((row) => texts(statisticsRow(row))),
+  }
 }
 
 /** A table of tools and methods, then what the figures mean. */

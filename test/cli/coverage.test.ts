@@ -53,7 +53,7 @@ test('coverage lists what the tapes exercise of the lists of the server, and cal
   template  note://{id}  100 %  1×
 
 calls that would fill the gaps:
-  reelay call search query=milk sort=age 'filter={"tags":["new","old"]}' -- <server command>
+  reelay call search query=milk sort=age 'filter:={"tags":["new","old"]}' -- <server command>
   reelay call search sort=name -- <server command>
   reelay call --prompt greet who=who -- <server command>
   reelay call --resource file:///a -- <server command>

@@ -27,9 +27,9 @@ test('the demo records a session, ends the server, plays the same answers, shows
        # at request latency  outcome
        1 <ms>  initialize <ms>  ok
        2 <ms>  tools/list <ms>  ok
-       3 <ms>  tools/call weather <ms>  ok
-       4 <ms>  tools/call count_words <ms>  ok
-       5 <ms>  tools/call forecast_trip <ms>  ok  3 notifications, asked elicitation/create
+       3 <ms>  tools/call weather <ms>  ok  city=Oslo
+       4 <ms>  tools/call count_words <ms>  ok  text="to be or not to be"
+       5 <ms>  tools/call forecast_trip <ms>  ok  to=Lisbon  3 notifications, asked elicitation/create
 
     3. No server. The server process <pid> has exited. From here on, the tape answers.
 

@@ -37,7 +37,7 @@ test('inspect shows who talked to whom, each exchange with its own latency, and 
 
     #         at  request               latency  outcome
     1    +0.4 ms  initialize            48.5 ms  ok
-    2   +50.0 ms  tools/call trip       70.8 ms  ok  1 notification, asked elicitation/create
+    2   +50.0 ms  tools/call trip       70.8 ms  ok  to=Lisbon  1 notification, asked elicitation/create
     3  +130.0 ms  tools/call broken     20.0 ms  tool error: no network
     4  +131.0 ms  tools/call nope        9.0 ms  error -32602: Unknown tool: nope
     5  +132.0 ms  tools/call missed     19.0 ms  miss: ARGUMENT_DRIFT: no recorded answer
@@ -100,7 +100,7 @@ test('inspect -v shows every message in its recorded place', async () => {
              }
            }
          }
-    2  +50.0 ms  tools/call trip  70.8 ms  ok  1 notification, asked elicitation/create
+    2  +50.0 ms  tools/call trip  70.8 ms  ok  to=Lisbon  1 notification, asked elicitation/create
        → tools/call at +50.0 ms
          {
            "jsonrpc": "2.0",

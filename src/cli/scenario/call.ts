@@ -8,7 +8,7 @@ import { escapeControlChars, similarName } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { LIVE_SERVER_OPTIONS, splitServerCommand, type LiveServerFlags } from '../options/live-options.ts'
 import { option, type OptionRow, type OptionTable } from '../options/option.ts'
-import { durationValue, textValue } from '../options/option-types.ts'
+import { durationValue, switchOn, textValue } from '../options/option-types.ts'
 import { jsonOption, overwriteOption } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
@@ -40,6 +40,8 @@ export const LIVE_CALL_OPTIONS: OptionTable<LiveCallFlags> = {
 
 interface CallFlags extends LiveCallFlags {
   readonly json?: true
+  readonly prompt?: true
+  readonly resource?: true
 }
 
 export const callCommand: CommandDefinition = defineCommand<CallFlags>({
@@ -51,7 +53,14 @@ export const callCommand: CommandDefinition = defineCommand<CallFlags>({
   arguments: {
     '[words...]': 'The tool and its arguments, then -- and the command that starts the server',
   },
-  options: { json: jsonOption, ...LIVE_CALL_OPTIONS },
+  options: {
+    json: jsonOption,
+    prompt: option('--prompt', switchOn, 'Get a prompt instead of calling a tool', {
+      conflicts: ['resource'],
+    }),
+    resource: option('--resource', switchOn, 'Read the resource with this URI instead of calling a tool'),
+    ...LIVE_CALL_OPTIONS,
+  },
   notes:
     'key=value has the type that the schema of the tool asks for; lists and objects are written as JSON.\n' +
     'key:=value is always JSON.',
@@ -59,6 +68,7 @@ export const callCommand: CommandDefinition = defineCommand<CallFlags>({
     const { words, command } = splitServerCommand(given)
     const [tool, ...args] = words
     await withLiveClient(command, flags, async (client) => {
+      if (flags.prompt || flags.resource) return callOther(client, words, flags)
       const tools = await fetchListedTools(client)
       keepToolsForCompletion(tools)
       if (tool === undefined) return printTools(tools, flags)
@@ -120,25 +130,54 @@ function findTool(name: string, tools: readonly ListedTool[]): ListedTool {
 
 const MOST_NAMED = 20
 
+/** Gets a prompt, whose arguments are texts, or reads a resource. */
+async function callOther(client: LiveClient, words: readonly string[], flags: CallFlags): Promise<void> {
+  const [name, ...args] = words
+  const what = flags.prompt ? 'prompt' : 'resource'
+  if (name === undefined || (flags.resource && args.length > 0))
+    throw new ReelayError('USAGE', `--${what} needs ${flags.prompt ? 'the name of a prompt' : 'one URI'}`, {
+      hint: flags.prompt
+        ? 'write reelay call --prompt <name> key=value -- <server command>'
+        : 'write reelay call --resource <uri> -- <server command>',
+    })
+  const texts = args.map((word) => {
+    const at = word.indexOf('=')
+    if (at <= 0)
+      throw new ReelayError('USAGE', `${word} is not an argument`, { hint: 'write it as key=value' })
+    return [word.slice(0, at), word.slice(at + 1)] as const
+  })
+  const outcome = flags.prompt
+    ? await client.request('prompts/get', { name, arguments: Object.fromEntries(texts) })
+    : await client.request('resources/read', { uri: name })
+  printOutcome(name, outcome, flags)
+}
+
 interface ToolCall {
   readonly tool: ListedTool
   readonly args: readonly string[]
 }
 
-async function callTool(client: LiveClient, { tool, args }: ToolCall, { json }: CallFlags): Promise<void> {
+async function callTool(client: LiveClient, { tool, args }: ToolCall, flags: CallFlags): Promise<void> {
   const { values, notes } = readArguments(args, tool)
   for (const note of notes) process.stderr.write(`reelay: ${escapeControlChars(note)}\n`)
-  const outcome = await client.request('tools/call', { name: tool.name, arguments: values })
+  printOutcome(tool.name, await client.request('tools/call', { name: tool.name, arguments: values }), flags)
+}
+
+function printOutcome(
+  name: string,
+  outcome: Awaited<ReturnType<LiveClient['request']>>,
+  { json }: Pick<CallFlags, 'json'>,
+): void {
   const shown = createOutputRedactor()
   if ('error' in outcome) {
     process.exitCode = 1
     if (json) return print(`${shown(JSON.stringify({ error: outcome.error }, undefined, 2))}\n`)
-    return void process.stderr.write(`${shown(describeError(tool.name, outcome.error))}\n`)
+    return void process.stderr.write(`${shown(describeError(name, outcome.error))}\n`)
   }
   if (member(outcome.result, 'isError') === true) process.exitCode = 1
   if (json) return print(`${shown(JSON.stringify(outcome.result, undefined, 2))}\n`)
   print(`${shown(resultText(outcome.result))}\n`)
-  if (process.exitCode === 1) process.stderr.write(`reelay: ${tool.name} failed: its result has isError\n`)
+  if (process.exitCode === 1) process.stderr.write(`reelay: ${name} failed: its result has isError\n`)
 }
 
 function describeError(tool: string, error: unknown): string {
@@ -151,17 +190,26 @@ function describeError(tool: string, error: unknown): string {
 
 /** The content of a result as text. What has no text form is shown as JSON. */
 function resultText(result: unknown): string {
-  const [content, structured] = [member(result, 'content'), member(result, 'structuredContent')]
-  const items: readonly unknown[] = Array.isArray(content) ? content : []
+  const structured = member(result, 'structuredContent')
+  const items = contentOf(result)
   const texts = items.map((item) => {
     const [type, text, data] = [member(item, 'type'), member(item, 'text'), member(item, 'data')]
-    if (type === 'text' && typeof text === 'string') return printable(text)
+    if ((type === 'text' || type === undefined) && typeof text === 'string') return printable(text)
     if (typeof data === 'string')
       return `[${String(type)} ${String(member(item, 'mimeType'))}, ${data.length} characters of base64]`
     return JSON.stringify(item)
   })
   if (texts.length > 0) return texts.join('\n')
   return JSON.stringify(structured ?? result, undefined, 2)
+}
+
+/** The content of a tool, of the messages of a prompt, or of a resource. */
+function contentOf(result: unknown): readonly unknown[] {
+  const [content, messages, contents] = ['content', 'messages', 'contents'].map((name) =>
+    member(result, name),
+  )
+  if (Array.isArray(messages)) return messages.map((message) => member(message, 'content'))
+  return [content, contents].find((list) => Array.isArray(list)) ?? []
 }
 
 /** Lines stay lines; other control characters are shown, because the text may come from anybody. */

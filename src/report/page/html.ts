@@ -4,7 +4,7 @@ import { VERSION } from '../../version.ts'
 import { canonicalJson } from '../../json/canonical.ts'
 import type { ReportDocument, ReportFinding, ReportItem } from '../document.ts'
 import { RULES } from '../rules.ts'
-import type { PageData, PageFinding, PageMessage, RowMessages } from './page-data.ts'
+import type { PageChart, PageData, PageFinding, PageMessage, PageTable, RowMessages } from './page-data.ts'
 
 export interface PageOptions {
   /** The page without data, which the build makes from `ui/`. */
@@ -31,13 +31,16 @@ export interface PageContent {
   readonly document: ReportDocument
   readonly sides?: readonly [before: string, after: string]
   readonly rows: Iterable<PageRow>
+  readonly charts?: readonly PageChart[]
+  readonly tables?: readonly PageTable[]
 }
 
 /**
  * Writes one HTML file that needs nothing else. The data are compressed and in `<template>` elements, which a browser does not render, run
  * or load anything from. The index comes before the script, the messages after it, so that a long report shows its list at once.
  */
-export function* pageAsHtml({ document, sides, rows }: PageContent, options: PageOptions): Generator<string> {
+export function* pageAsHtml(content: PageContent, options: PageOptions): Generator<string> {
+  const { document, rows } = content
   const { page, redact } = options
   const at = page.indexOf(DATA_PLACE)
   const end = page.lastIndexOf('</body>')
@@ -61,7 +64,7 @@ export function* pageAsHtml({ document, sides, rows }: PageContent, options: Pag
   yield page
     .slice(0, at)
     .replace('<title>Reelay</title>', () => `<title>${titleOf(document, redact)}</title>`)
-  yield template('data', redact(JSON.stringify(index.data(document, sides))))
+  yield template('data', redact(JSON.stringify(index.data(content))))
   yield page.slice(at + DATA_PLACE.length, end)
   yield* chunks
   yield page.slice(end)
@@ -126,7 +129,7 @@ class PageIndex {
     }
   }
 
-  data(document: ReportDocument, sides: PageData['sides']): PageData {
+  data({ document, sides, charts = [], tables = [] }: PageContent): PageData {
     const { command, subject, verdict, summary, started, notes, reproduce } = document
     return {
       version: 1,
@@ -143,6 +146,8 @@ class PageIndex {
       rows: this.#rows,
       marks: this.#marks,
       findings: this.#findings,
+      charts,
+      tables,
       chunkRows: CHUNK_ROWS,
     }
   }

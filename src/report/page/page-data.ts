@@ -21,8 +21,35 @@ export interface PageData {
   readonly marks: PageMarks
   /** Findings by the index of their row. */
   readonly findings: Readonly<Record<number, readonly PageFinding[]>>
+  readonly charts: readonly PageChart[]
+  readonly tables: readonly PageTable[]
   /** Rows in one template of messages; 0 if there are no messages. */
   readonly chunkRows: number
+}
+
+/** Series over the same places, such as seconds of a run. */
+export interface PageChart {
+  readonly title: string
+  /** What the x axis shows: seconds from the start, or milliseconds on a logarithmic scale. */
+  readonly x: 'seconds' | 'milliseconds'
+  readonly places: readonly number[]
+  readonly unit: '/s' | 'ms' | ''
+  readonly kind: 'lines' | 'bars'
+  readonly series: readonly PageSeries[]
+}
+
+interface PageSeries {
+  readonly label: string
+  readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'accent'
+  /** `null` where there is no value. */
+  readonly values: readonly (number | null)[]
+}
+
+/** Texts; the first column names the row. */
+export interface PageTable {
+  readonly title: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly string[])[]
 }
 
 interface PageRows {

@@ -18,10 +18,16 @@ import {
   replayItem,
   type DocumentContext,
 } from '../documents.ts'
-import { connectionLabel, latencyBetween, summarizeOutcome, type ExchangeFacts } from '../exchanges.ts'
+import {
+  connectionLabel,
+  latencyBetween,
+  summarizeArguments,
+  summarizeOutcome,
+  type ExchangeFacts,
+} from '../exchanges.ts'
 import type { TapeDiffs } from '../findings.ts'
 import type { Inspection } from '../inspect/inspect.ts'
-import type { LoadReport } from '../load.ts'
+import { loadCharts, loadTable, type LoadReport } from '../load.ts'
 import { isHandshakeStep } from '../replay.ts'
 import { pageAsHtml, type PageContent, type PageOptions, type PageRow } from './html.ts'
 import type { PageMessage } from './page-data.ts'
@@ -53,7 +59,10 @@ function* exchangeRows(exchanges: readonly ExchangeFacts[], path: string): Gener
       link: connectionLabel(request),
       at: request.t,
       status: outcome.kind,
-      outcome: summarizeOutcome(outcome).text,
+      // What succeeded is told by its colour, so that there is room for the arguments.
+      outcome:
+        (outcome.kind === 'ok' && summarizeArguments(request.message.params)) ||
+        summarizeOutcome(outcome).text,
       marks: steps.flatMap((step) => {
         if (step.kind === 'respond') return []
         const { t } = step.kind === 'ask' ? step.request : step.message
@@ -184,8 +193,11 @@ export const contractPage: MakePage<ContractCheck> = (check, context, options) =
 export const coveragePage: MakePage<CoverageReport> = (report, context, options) =>
   itemsPage(coverageDocument(report, context), options)
 
-export const loadPage: MakePage<LoadReport> = (report, context, options) =>
-  itemsPage(loadDocument(report, context), options)
+export const loadPage: MakePage<LoadReport> = (report, context, options) => {
+  const document = loadDocument(report, context)
+  const rows = lazily(() => itemRows(document.items))
+  return pageAsHtml({ document, rows, charts: loadCharts(report), tables: [loadTable(report)] }, options)
+}
 
 function itemsPage(document: PageContent['document'], options: PageOptions): Iterable<string> {
   return pageAsHtml({ document, rows: lazily(() => itemRows(document.items)) }, options)
