@@ -234,46 +234,52 @@ test('a question that the server asks now, and not before, breaks clients that c
   expect(shown(diff)).toEqual(['modified tools/call pay: server-request-added'])
 })
 
+const turnOf = (id: number, name: string, ...said: readonly Said[]): readonly Said[] => [
+  client(callOf(id, name, {})),
+  ...said,
+  server(answerOf(id, 'done')),
+]
+
 test('messages that belong to no call, such as logs and roots/list, may fall into another call', async () => {
   const log = server({ method: 'notifications/message', params: { level: 'info', data: 'x' } })
   const roots = [server({ id: 'r', method: 'roots/list' }), client({ id: 'r', result: { roots: [] } })]
-  const during = (id: number, name: string, ...said: readonly Said[]): readonly Said[] => [
-    client(callOf(id, name, {})),
-    ...said,
-    server(answerOf(id, 'done')),
-  ]
-  const early = [...during(1, 'one', log, ...roots), ...during(2, 'two')]
-  const late = [...during(1, 'one'), ...during(2, 'two', log, ...roots)]
+  const early = [...turnOf(1, 'one', log, ...roots), ...turnOf(2, 'two')]
+  const late = [...turnOf(1, 'one'), ...turnOf(2, 'two', log, ...roots)]
   const diff = await diffOf(early, late)
   expect(shown(diff)).toEqual([])
   expect(diff.summary.folded.moved).toBe(4)
-  expect(shown(await diffOf(early, [...during(1, 'one'), ...during(2, 'two')]))).toEqual([
+  expect(shown(await diffOf(early, [...turnOf(1, 'one'), ...turnOf(2, 'two')]))).toEqual([
     'modified tools/call one: server-request-removed, notifications-changed',
   ])
 })
 
+const listOfTool = (name: string): readonly Said[] => [
+  client({ id: 90, method: 'tools/list' }),
+  server({
+    id: 90,
+    result: {
+      tools: [
+        {
+          name,
+          description: 'Returns the sum of two numbers',
+          inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+        },
+      ],
+    },
+  }),
+]
+
 test('a tool that is called by its old and its new name on both tapes is compared with itself', async () => {
-  const tools = (name: string): readonly Said[] => [
-    client({ id: 90, method: 'tools/list' }),
-    server({
-      id: 90,
-      result: {
-        tools: [
-          {
-            name,
-            description: 'Returns the sum of two numbers',
-            inputSchema: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
-          },
-        ],
-      },
-    }),
-  ]
   const unknown = { code: -32602, message: 'unknown tool' }
   const args = { a: 1, b: 2 }
   const diff = await diffOf(
-    [...tools('addNumbers'), ...call(1, 'addNumbers', args, '3'), ...failed(2, 'add-numbers', args, unknown)],
     [
-      ...tools('add-numbers'),
+      ...listOfTool('addNumbers'),
+      ...call(1, 'addNumbers', args, '3'),
+      ...failed(2, 'add-numbers', args, unknown),
+    ],
+    [
+      ...listOfTool('add-numbers'),
       ...failed(1, 'addNumbers', args, unknown),
       ...call(2, 'add-numbers', args, '3'),
     ],

@@ -129,8 +129,8 @@ function errorForms(then: Response, now: Response): readonly [string, string] | 
   const [before, after] = [then, now].map((response) => {
     const error = errorOf(response)
     if (error !== undefined) return { isRpc: true, text: `JSON-RPC error ${errorText(error)}` }
-    const isToolError = 'result' in response.outcome && member(response.outcome.result, 'isError') === true
-    return isToolError ? { isRpc: false, text: 'a result with isError' } : undefined
+    const hasFlag = 'result' in response.outcome && member(response.outcome.result, 'isError') === true
+    return hasFlag ? { isRpc: false, text: 'a result with isError' } : undefined
   })
   return before === undefined || after === undefined || before.isRpc === after.isRpc
     ? undefined

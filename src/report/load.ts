@@ -114,12 +114,15 @@ function chartBuckets(histogram: Histogram): readonly { readonly upTo: number; r
 /** The table of the report for people, for a page. */
 export function loadTable({ result: { totals } }: LoadReport): PageTable {
   const rows = [...totals.byLabel].toSorted(([, a], [, b]) => b.calls - a.calls)
-  const texts = (cells: readonly TableCell[]): readonly string[] => cells.map(({ text }) => text)
   return {
     title: 'Calls',
-    columns: texts(TITLES),
-    rows: [['all', totals.all()] as const, ...rows].map((row) => texts(statisticsRow(row))),
+    columns: cellTexts(TITLES),
+    rows: [['all', totals.all()] as const, ...rows].map((row) => cellTexts(statisticsRow(row))),
   }
+}
+
+function cellTexts(cells: readonly TableCell[]): readonly string[] {
+  return cells.map(({ text }) => text)
 }
 
 /** A table of tools and methods, then what the figures mean. */

@@ -134,6 +134,12 @@ test('merge puts the sessions of tapes one after another, and --deduplicate leav
   expect((await reelay('merge', 'one', 'two', '-o', 'one', '--overwrite')).code).toBe(2)
 })
 
+const listedNames = async (...words: readonly string[]): Promise<readonly string[]> =>
+  JSON.parse((await reelay('list', '--json', ...words)).out).tapes.map(({ name }: { name: string }) => name)
+
+const countedCalls = async (...words: readonly string[]): Promise<number> =>
+  JSON.parse((await reelay('stats', '--json', ...words)).out).calls[0].count
+
 test('list, search and stats choose tapes by time, agent and tags, and stats counts them together', async () => {
   const tape = tapeFile(...HANDSHAKE, ...call(1, 'search', { q: 'bread' }, 'rye'))
   const folder = homeWith(['plain', tape])
@@ -142,19 +148,24 @@ test('list, search and stats choose tapes by time, agent and tags, and stats cou
     .replace('"servers":', '"agent":"bot","servers":')
     .replace('"tags":{}', '"tags":{"suite":"a"}')
   writeFileSync(join(folder, 'labelled.tape.jsonl'), labelled)
-  const names = async (...words: readonly string[]): Promise<readonly string[]> =>
-    JSON.parse((await reelay('list', '--json', ...words)).out).tapes.map(({ name }: { name: string }) => name)
-  expect(await names('--agent', 'bot')).toEqual(['labelled'])
-  expect(await names('--tag', 'suite=a')).toEqual(['labelled'])
-  expect(await names('--since', '2026-11-14')).toHaveLength(2)
+  expect(await listedNames('--agent', 'bot')).toEqual(['labelled'])
+  expect(await listedNames('--tag', 'suite=a')).toEqual(['labelled'])
+  expect(await listedNames('--since', '2026-11-14')).toHaveLength(2)
   expect(await reelay('list', '--since', '2027-01-01')).toMatchObject({
     out: '',
     err: expect.stringContaining('has these labels and was recorded at that time'),
   })
-  const counts = async (...words: readonly string[]): Promise<number> =>
-    JSON.parse((await reelay('stats', '--json', ...words)).out).calls[0].count
-  expect(await Promise.all([counts('plain'), counts(), counts('--agent', 'bot')])).toEqual([2, 4, 2])
+  expect(await Promise.all([countedCalls('plain'), countedCalls(), countedCalls('--agent', 'bot')])).toEqual([
+    2, 4, 2,
+  ])
 })
+
+const listedAgents = async (): Promise<ReadonlyMap<string, string>> =>
+  new Map(
+    JSON.parse((await reelay('list', '--json')).out).tapes.map(
+      ({ name, agent }: { name: string; agent: string }) => [name, agent],
+    ),
+  )
 
 test('the list of a folder with many tapes is kept in a file, and is right after tapes were changed, added and removed', async () => {
   const tape = tapeFile(...HANDSHAKE, ...call(1, 'search', { q: 'bread' }, 'rye'))
@@ -167,49 +178,46 @@ test('the list of a folder with many tapes is kept in a file, and is right after
     utimesSync(path(name), old, old)
   }
   for (let at = 0; at < 120; at++) write(`tape-${at}`)
-  const list = async (): Promise<ReadonlyMap<string, string>> =>
-    new Map(
-      JSON.parse((await reelay('list', '--json')).out).tapes.map(
-        ({ name, agent }: { name: string; agent: string }) => [name, agent],
-      ),
-    )
-  expect((await list()).size).toBe(120)
+  expect((await listedAgents()).size).toBe(120)
   expect(existsSync(join(folder, '.tapes.index.json'))).toBe(true)
   // The same length and the same time: only the content is another.
   write('tape-6', text.replace('"agent":"a"', '"agent":"c"'))
   write('new')
   rmSync(path('tape-7'))
-  const now = await list()
+  const now = await listedAgents()
   expect([now.size, now.get('tape-6'), now.has('new'), now.has('tape-7')]).toEqual([120, 'c', true, false])
   writeFileSync(
     join(folder, '.tapes.index.json'),
     '{"by":"reelay summaries 1","tapes":{"tape-1.tape.jsonl":{"stamp":1}}',
   )
-  expect(await list()).toEqual(now)
+  expect(await listedAgents()).toEqual(now)
 })
 
-test('search reads only tapes whose bytes can match, in any case and spelled with escapes', async () => {
-  const spelled = (text: string): readonly Said[] => [
-    client({ id: 1, method: 'tools/call', params: { name: 'search' } }),
-    server(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${text}"}]}}`),
-  ]
-  const redacted = (path: string): string => {
-    writeFileSync(
-      path,
-      readFileSync(path, 'utf8').replace('"tags":', '"redaction":{"rules":"default-5","key":"k"},"tags":'),
-    )
-    return path
-  }
-  homeWith(
-    ['upper', redacted(tapeFile(...HANDSHAKE, ...spelled('RATE Limit')))],
-    ['escaped', redacted(tapeFile(...HANDSHAKE, ...spelled(String.raw`r\u0061te limit`)))],
-    ['other', redacted(tapeFile(...HANDSHAKE, ...spelled('late limit')))],
+const callSpelled = (text: string): readonly Said[] => [
+  client({ id: 1, method: 'tools/call', params: { name: 'search' } }),
+  server(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${text}"}]}}`),
+]
+
+const markedRedacted = (path: string): string => {
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace('"tags":', '"redaction":{"rules":"default-5","key":"k"},"tags":'),
   )
-  const tapes = async (filter: string): Promise<readonly string[]> =>
-    JSON.parse((await reelay('search', '--json', filter)).out)
-      .exchanges.map(({ tape }: { tape: string }) => basename(tape, '.tape.jsonl'))
-      .toSorted()
-  expect(await tapes('tool:search "rate limit"')).toEqual(['escaped', 'upper'])
-  expect(await tapes('tool:search -"rate limit"')).toEqual(['other'])
-  expect(await tapes('tool:search ("rate limit" or late)')).toEqual(['escaped', 'other', 'upper'])
+  return path
+}
+
+const foundTapes = async (filter: string): Promise<readonly string[]> =>
+  JSON.parse((await reelay('search', '--json', filter)).out)
+    .exchanges.map(({ tape }: { tape: string }) => basename(tape, '.tape.jsonl'))
+    .toSorted()
+
+test('search reads only tapes whose bytes can match, in any case and spelled with escapes', async () => {
+  homeWith(
+    ['upper', markedRedacted(tapeFile(...HANDSHAKE, ...callSpelled('RATE Limit')))],
+    ['escaped', markedRedacted(tapeFile(...HANDSHAKE, ...callSpelled(String.raw`r\u0061te limit`)))],
+    ['other', markedRedacted(tapeFile(...HANDSHAKE, ...callSpelled('late limit')))],
+  )
+  expect(await foundTapes('tool:search "rate limit"')).toEqual(['escaped', 'upper'])
+  expect(await foundTapes('tool:search -"rate limit"')).toEqual(['other'])
+  expect(await foundTapes('tool:search ("rate limit" or late)')).toEqual(['escaped', 'other', 'upper'])
 })

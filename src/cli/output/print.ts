@@ -97,6 +97,7 @@ function fittedLines(
   }
 }
 
+// oxlint-disable-next-line eslint/no-control-regex -- styles begin with an escape character
 const STYLE_OR_CHARACTER = /\u001b\[[\d;]*m|./gsu
 
 /** Shortens a line to a width. Styles take no room. */
