@@ -51,6 +51,7 @@ async function soak(runs, { minutes, rate }) {
     console.log(
       `${name}: ${counts.sent} requests, ${counts.wrong} wrong answers${hasFailed ? '  FAILED' : ''}`,
     )
+    if (counts.errors.size > 0) console.log(`  errors ${[...counts.errors].join(', ')}`)
     console.log(`  RSS ${memory.map((rss) => rss.toFixed(0)).join(' ')}`)
     console.log(`  open files ${samples.map(({ files }) => files).join(' ')}`)
   }
@@ -75,7 +76,10 @@ async function keepAsking({ ask, counts }, rate, end) {
 }
 
 async function countAnswer(ask, counts) {
-  const isRight = await ask().catch(() => false)
+  const isRight = await ask().catch((error) => {
+    counts.errors.add(error.code ?? error.message)
+    return false
+  })
   if (!isRight) counts.wrong++
 }
 
@@ -136,7 +140,7 @@ async function recordStdio(folder) {
 }
 
 function empty() {
-  return { counts: { sent: 0, wrong: 0 }, samples: [] }
+  return { counts: { sent: 0, wrong: 0, errors: new Set() }, samples: [] }
 }
 
 const CALL = JSON.stringify({
@@ -171,7 +175,12 @@ function post(url, agent, body, headers = {}) {
         res.on('end', () => resolve({ status: res.statusCode, headers: res.headers }))
       },
     )
-    req.on('error', reject)
+    req.on('error', (error) => {
+      // The listener closes idle connections. A client that uses one at that moment has to send the request again.
+      const wasClosed = req.reusedSocket && error.code === 'ECONNRESET'
+      if (wasClosed) resolve(post(url, agent, body, headers))
+      else reject(error)
+    })
     req.end(body)
   })
 }

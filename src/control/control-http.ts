@@ -3,7 +3,7 @@ import { ReelayError } from '../errors.ts'
 import { HostCheck, isLoopback } from '../http/hosts.ts'
 import { createHttpServer, handleRequests, listenOn, type ListenAddress } from '../http/server/http-server.ts'
 import { parseJson } from '../json/parse.ts'
-import type { ControlPeer, ControlSessions } from './control-sessions.ts'
+import { MAX_UNREAD_BYTES, type ControlPeer, type ControlSessions } from './control-sessions.ts'
 
 interface ControlHttp {
   readonly origin: string
@@ -74,7 +74,10 @@ function sendJson(res: ServerResponse, status: number, value: object): void {
 function streamEvents(req: IncomingMessage, res: ServerResponse, sessions: ControlSessions): void {
   res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' })
   const isWatching = new URLSearchParams((req.url ?? '').split('?')[1]).get('watch') === '1'
-  const send = (event: object): void => void res.write(`data: ${JSON.stringify(event)}\n\n`)
+  const send = (event: object): void => {
+    if (res.writableLength > MAX_UNREAD_BYTES) res.destroy() // a client that does not read
+    else res.write(`data: ${JSON.stringify(event)}\n\n`)
+  }
   const detach = sessions.attach({ name: 'http', isWatching, send })
   res.on('close', detach)
 }
@@ -88,18 +91,24 @@ async function runCommand(
 ): Promise<void> {
   const client: ControlPeer = { name: 'http', isWatching: true, send() {} }
   const body = await readBody(req)
+  if (body === 'aborted') return
   if (body === undefined) return refuse(res, 413, 'the command is too long')
-  const reply = await sessions.run(parseJson(body), client)
+  const reply = await sessions.run(parseJson(body.toString('utf8')), client)
   sendJson(res, 'ok' in reply && reply.ok === true ? 200 : 400, reply)
 }
 
-async function readBody(req: IncomingMessage): Promise<string | undefined> {
+/** Returns `undefined` if the body is too long, and `aborted` if the client left before its end. */
+async function readBody(req: IncomingMessage): Promise<Buffer | 'aborted' | undefined> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > MAX_BODY_BYTES) return undefined
-    chunks.push(chunk)
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > MAX_BODY_BYTES) return undefined
+      chunks.push(chunk)
+    }
+  } catch {
+    return 'aborted'
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }

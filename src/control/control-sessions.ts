@@ -127,7 +127,7 @@ export class ControlSessions {
 }
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024
-const MAX_UNREAD_BYTES = 64 * 1024 * 1024
+export const MAX_UNREAD_BYTES: number = 64 * 1024 * 1024
 const MAX_ATTACH_BYTES = 4096
 const ATTACH_MS = 5000
 
