@@ -241,6 +241,8 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
     'give tapes, as in: reelay contract make my-tape -o contract.yaml',
   "missing required argument 'tapes'":
     'give the names of tapes, or the paths of tape files; reelay list shows your tapes',
+  "missing required argument 'from'":
+    'give the file to convert, then the file to write; see reelay convert --help',
   "missing required argument 'redis-url'":
     'give the URL of Redis, as in: reelay worker redis://127.0.0.1:6379',
   "missing required argument 'contract'":
@@ -265,7 +267,8 @@ function missingDashes(argv: readonly string[]): string | undefined {
   const [, , command = '', ...words] = argv
   // A word after an option is most likely its value.
   const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1]?.startsWith('--') !== true)
-  const isServerMissing = ['verify', 'replay', 'learn', 'serve'].includes(command) && names.length > 1
+  const isServerMissing =
+    ['verify', 'replay', 'learn', 'serve', 'debug', 'shrink'].includes(command) && names.length > 1
   if (argv.includes('--') || !(isServerMissing || (command === 'run' && names.length > 0))) return undefined
   return command === 'run'
     ? 'put -- before the command, as in: reelay run --record my-tape -- node app.js'

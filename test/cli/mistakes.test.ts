@@ -21,6 +21,7 @@ const MAIN = resolve('dist/cli/main.js')
 /** A server that is no MCP server, at `$ODD` in the commands: `/404` answers with that status, `/html` with a page. */
 const odd = createServer((request, response) => {
   const path = request.url?.slice(1) ?? ''
+  if (path === 'hang') return
   if (path === 'reset') return void request.socket.destroy()
   response.statusCode = /^\d{3}$/.test(path) ? Number(path) : 200
   if (response.statusCode === 302) response.setHeader('location', '/mcp')
@@ -29,7 +30,10 @@ const odd = createServer((request, response) => {
 let oddUrl = ''
 const folder = realpathSync(sharedFolder())
 
-afterAll(() => void odd.close())
+afterAll(() => {
+  odd.closeAllConnections()
+  odd.close()
+})
 
 beforeAll(async () => {
   await once(odd.listen(0, '127.0.0.1'), 'listening')
