@@ -134,6 +134,11 @@ export type { LiveSecrets, SecretSources } from './replay/session/live-secrets.t
 export { commandTarget, sseTarget, transportTarget, urlTarget } from './replay/targets.ts'
 
 // Read the recordings of other tools, and write for other tools.
+export { registerFormat } from './convert/register-format.ts'
+export type { CustomFormat } from './convert/register-format.ts'
+export type { ImportedFrame, ImportedRecording } from './convert/import/import-format.ts'
+export type { ImportSource } from './convert/import/import-source.ts'
+export type { ExportedTape, Losses } from './convert/export/export-format.ts'
 export { exportTape } from './convert/export-tape.ts'
 export type { ExportTapeOptions } from './convert/export-tape.ts'
 export type { WrittenExport } from './convert/export/index.ts'

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { importTape } from '../../src/convert/import-tape.ts'
 import { loadTape } from '../../src/store/file/read.ts'
@@ -123,3 +124,37 @@ async function withTape(): Promise<{
   }
   return { folder, reelay }
 }
+
+test('a trusted config in JavaScript adds a format, which import, export and convert know', async () => {
+  const { folder, reelay } = await withTape()
+  const library = pathToFileURL(resolve('dist/lib/index.js')).href
+  writeFileSync(
+    join(folder, 'reelay.config.mjs'),
+    `import { registerFormat } from ${JSON.stringify(library)}
+registerFormat({
+  name: 'mine',
+  extension: '.mine',
+  write: ({ turns }, losses) => {
+    losses.count('colours', 2)
+    return turns.map(({ trigger }) => JSON.stringify({ mine: trigger.text })).join('\\n')
+  },
+  reject: ({ firstRows }) => (firstRows.some(({ object }) => 'mine' in object) ? undefined : 'no "mine"'),
+  read: ({ lines }) => ({ frames: lines.rows.map((row) => ({ kind: 'message', dir: 'c2s', text: row.object.mine })) }),
+})
+export default {}
+`,
+  )
+  expect(await reelay('export', 'notes', '--format', 'mine', '-o', 'notes.mine')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('CONFIG_NOT_TRUSTED') as string,
+  })
+  expect(await reelay('trust', 'reelay.config.mjs')).toMatchObject({ code: 0 })
+  expect(await reelay('export', 'notes', '--format', 'mine', '-o', 'notes.mine')).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('lost: 2 colours') as string,
+  })
+  expect(await reelay('import', 'notes.mine', '--format', 'mine', '-o', './mine.tape.jsonl')).toMatchObject({
+    code: 0,
+  })
+  expect((await loadTape(join(folder, 'mine.tape.jsonl'))).turns).toHaveLength(7)
+})

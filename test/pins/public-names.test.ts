@@ -47,6 +47,7 @@ test('the names that the package exports', () => {
       "recordFetch",
       "recordHttp",
       "recordTransport",
+      "registerFormat",
       "replay",
       "replayRepeatedly",
       "replayTransport",

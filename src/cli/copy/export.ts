@@ -2,7 +2,12 @@ import { basename, resolve } from 'node:path'
 import { existsSync } from 'node:fs'
 import { assemble, readerOf, writeTape } from '../../convert/import-tape.ts'
 import { exportTape } from '../../convert/export-tape.ts'
-import { EXPORT_FORMATS, exportFormat, type WrittenExport } from '../../convert/export/index.ts'
+import {
+  EXPORT_FORMATS,
+  exportFormat,
+  exportFormats,
+  type WrittenExport,
+} from '../../convert/export/index.ts'
 import { errorMessage, ReelayError } from '../../errors.ts'
 import { openTape, type TapeReader } from '../../store/file/read.ts'
 import { requireNewFile, writePrivateFile } from '../../store/file/write.ts'
@@ -10,15 +15,20 @@ import { resolveTape } from '../../store/home.ts'
 import { escapeControlChars } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { announceConfig } from '../options/config-options.ts'
-import { option, usageError } from '../options/option.ts'
+import { option, usageError, type ValueType } from '../options/option.ts'
 import { choiceOf, fileValue, switchOff, textValue } from '../options/option-types.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print, printChunks } from '../output/print.ts'
 import { createOutputRedactor, redactTapeForOutput } from '../output/redact-output.ts'
 import { showTapeReading } from '../output/progress.ts'
-import { importNotes, readRecording } from './import.ts'
+import { importNotes, loadFormatsFor, readRecording } from './import.ts'
 
 const FORMAT_NAMES = EXPORT_FORMATS.map(({ name }) => name)
+
+/** A format by name. The config of the project can add names. */
+function formatValue(names: readonly string[]): ValueType<string> {
+  return { ...choiceOf(...names), parse: (given) => given }
+}
 
 interface ExportFlags {
   readonly format?: string
@@ -32,7 +42,7 @@ export const exportCommand: CommandDefinition = defineCommand<ExportFlags>({
   name: 'export',
   arguments: TAPE_ARGUMENT,
   options: {
-    format: option('--format <format>', choiceOf(...FORMAT_NAMES), 'Write the tape in this format', {
+    format: option('--format <format>', formatValue(FORMAT_NAMES), 'Write the tape in this format', {
       default: 'by the end of the name of the file, such as .har',
     }),
     output: option('-o, --output <file>', fileValue, 'Write to this file', { default: 'stdout' }),
@@ -48,7 +58,9 @@ export const exportCommand: CommandDefinition = defineCommand<ExportFlags>({
   run: async ([name = ''], { format, output, server, redact, otlp }) => {
     showTapeReading()
     if (output !== undefined) requireNewFile(resolve(output))
+    loadFormatsFor(format, FORMAT_NAMES)
     const wanted = otlp === undefined ? (format ?? formatOfFile(output)) : 'otlp'
+    exportFormat(wanted)
     const reader = shownTape(await openTape(resolveTape(name)), redact)
     const written = await exportTape(reader, {
       format: wanted,
@@ -70,7 +82,7 @@ function shownTape(
 }
 
 function formatOfFile(file: string | undefined): string {
-  const matching = EXPORT_FORMATS.filter(({ extension }) => file?.endsWith(extension) === true)
+  const matching = exportFormats().filter(({ extension }) => file?.endsWith(extension) === true)
   const [best] = matching.toSorted((a, b) => b.extension.length - a.extension.length)
   if (best !== undefined) return best.name
   throw usageError(
@@ -132,7 +144,7 @@ export const convertCommand: CommandDefinition = defineCommand<ConvertFlags>({
     from: option('--from <format>', textValue, 'The format of the recording', {
       default: 'recognised by content',
     }),
-    to: option('--to <format>', choiceOf('tape', ...FORMAT_NAMES), 'The format to write', {
+    to: option('--to <format>', formatValue(['tape', ...FORMAT_NAMES]), 'The format to write', {
       default: 'by the end of the name of the file, such as .har or .tape.jsonl',
     }),
     server: option('--server <name>', textValue, 'Convert only this server'),
@@ -141,6 +153,7 @@ export const convertCommand: CommandDefinition = defineCommand<ConvertFlags>({
   run: async ([from = '', to = ''], { from: fromFormat, to: toFormat, server, redact }) => {
     requireNewFile(resolve(to))
     if (redact !== false) announceConfig({}, 'run')
+    loadFormatsFor(toFormat ?? fromFormat, ['tape', ...FORMAT_NAMES])
     const wanted = toFormat ?? (to.endsWith('.tape.jsonl') ? 'tape' : formatOfFile(to))
     if (wanted !== 'tape') exportFormat(wanted)
     const source = await openSource(from, fromFormat)

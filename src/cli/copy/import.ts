@@ -1,5 +1,6 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
+import { findProjectConfig } from '../../config/project-config.ts'
 import { assemble, readForeignFile, writeTape } from '../../convert/import-tape.ts'
 import { IMPORT_FORMATS } from '../../convert/import/index.ts'
 import { errorMessage, ReelayError } from '../../errors.ts'
@@ -53,6 +54,7 @@ export const importCommand: CommandDefinition = defineCommand<ImportFlags>({
         'import them one by one, or leave out -o',
       )
     if (redact !== false) announceConfig({}, 'run')
+    if (redact !== false || options.format !== undefined) loadFormatsFor(options.format, IMPORT_NAMES)
     const redaction: RedactOption = redact === false ? false : { ...(vault !== undefined && { vault }) }
     for (const path of paths)
       await importFile(path, { ...options, tape: output ?? tapeName(path), redaction })
@@ -83,6 +85,14 @@ async function importFile(
   const others = Object.keys(header.servers).length
   const servers = others > 1 ? ` of ${others} servers` : ''
   print(`${messages} messages${servers} (${recording.format}) to ${escapeControlChars(written.path)}\n`)
+}
+
+const IMPORT_NAMES = IMPORT_FORMATS.map(({ name }) => name)
+
+/** A config in JavaScript that the user trusts can add formats with `registerFormat`. Built-in formats need no config. */
+export function loadFormatsFor(format: string | undefined, builtIn: readonly string[]): void {
+  if (format === undefined || !builtIn.includes(format))
+    findProjectConfig(process.cwd(), format === undefined ? 'ignore' : 'run')
 }
 
 export function importNotes(notes: readonly string[] = [], shown: (text: string) => string): void {

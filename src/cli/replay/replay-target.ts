@@ -92,7 +92,7 @@ function targetUsageError(both: boolean): ReelayError {
     ? usageError('a URL and a server command are both given', 'use one of them')
     : usageError(
         'no live server is given',
-        'put its command at the end, after --, as in: -- node server.js; or give its --url',
+        'put its command at the end, after --, as in: -- node server.js; or give its --url. To be the server of the tape instead: reelay serve',
       )
 }
 

@@ -320,6 +320,33 @@ describe('traces', () => {
   })
 })
 
+test('OpenAPI: an operation for each tool, with its schema and the recorded examples', async () => {
+  const inputSchema = { type: 'object', properties: { n: { type: 'number' } } }
+  const parts = [
+    ...HANDSHAKE,
+    rpc('c2s', { id: 9, method: 'tools/list' }),
+    rpc('s2c', { id: 9, result: { tools: [{ name: 'a', description: 'Does it', inputSchema }] } }),
+    ...SESSION.slice(3),
+  ]
+  const { text, lost } = await exported(ended(messages(parts)), 'openapi')
+  expect(lost).toContain('2 requests other than tool calls')
+  const { openapi, paths } = JSON.parse(text) as { openapi: string; paths: Record<string, { post: object }> }
+  expect([openapi, Object.keys(paths)]).toEqual(['3.1.0', ['/tools/a', '/tools/b']])
+  expect(paths['/tools/a']?.post).toMatchObject({
+    operationId: 'a',
+    description: 'Does it',
+    requestBody: {
+      content: {
+        'application/json': { schema: inputSchema, examples: { 'exchange-3': { value: { n: 1 } } } },
+      },
+    },
+    responses: { 200: { content: { 'application/json': { examples: { 'exchange-3': {} } } } } },
+  })
+  expect(paths['/tools/b']?.post).toMatchObject({
+    responses: { default: { description: 'A JSON-RPC error' } },
+  })
+})
+
 test('a tape is data: texts of a server do not become code in a script', async () => {
   const evil = `'; rm -rf / #\`\${process.exit(9)}</script>\u2028*/ $(touch /tmp/x)`
   const parts = [

@@ -1,4 +1,5 @@
 import { ReelayError } from '../../errors.ts'
+import { registeredExports } from '../register-format.ts'
 import { insomniaExport, postmanExport } from './collections.ts'
 import { agentVcrExport, shadowExport } from './exchange-files.ts'
 import { type ExportedTape, type ExportFormat, Losses } from './export-format.ts'
@@ -40,11 +41,18 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   otlpExport,
 ]
 
+/** The formats that can be written, with those that were added. */
+export function exportFormats(): readonly ExportFormat[] {
+  return [...registeredExports(), ...EXPORT_FORMATS]
+}
+
 export function exportFormat(name: string): ExportFormat {
-  const found = EXPORT_FORMATS.find((each) => each.name === name)
+  const found = exportFormats().find((each) => each.name === name)
   if (found !== undefined) return found
   throw new ReelayError('USAGE', `unknown format "${name}"`, {
-    hint: `choose one of ${EXPORT_FORMATS.map((each) => each.name).join(', ')}`,
+    hint: `choose one of ${exportFormats()
+      .map((each) => each.name)
+      .join(', ')}`,
   })
 }
 

@@ -1,4 +1,5 @@
 import { ReelayError } from '../../errors.ts'
+import { registeredImports } from '../register-format.ts'
 import { agentlogFormat } from './agentlog.ts'
 import { agentVcrFormat, inspectorFormat, mcpRecorderFormat, pairsFormat } from './exchange-lists.ts'
 import { harFormat, inspectorNetworkFormat } from './har.ts'
@@ -68,6 +69,10 @@ export const IMPORT_FORMATS: readonly ImportFormat[] = [
   pairsFormat,
 ]
 
+function importFormats(): readonly ImportFormat[] {
+  return [...registeredImports(), ...IMPORT_FORMATS]
+}
+
 /** Reads another tool's recording. Without a format name, the format is recognised by content. */
 export function readImportedRecording(
   source: ImportSource,
@@ -97,16 +102,18 @@ function alreadyTape(): ReelayError {
 }
 
 function namedFormat(name: string): ImportFormat {
-  const found = IMPORT_FORMATS.find((each) => each.name === name)
+  const found = importFormats().find((each) => each.name === name)
   if (found !== undefined) return found
   throw new ReelayError('USAGE', `unknown format "${name}"`, {
-    hint: `choose one of ${IMPORT_FORMATS.map((each) => each.name).join(', ')}`,
+    hint: `choose one of ${importFormats()
+      .map((each) => each.name)
+      .join(', ')}`,
   })
 }
 
 function recognise(source: ImportSource): ImportFormat {
   const reasons = new Map<string, string[]>()
-  for (const format of IMPORT_FORMATS) {
+  for (const format of importFormats()) {
     const reason = format.reject(source)
     if (reason === undefined) return format
     reasons.set(reason, [...(reasons.get(reason) ?? []), format.name])
