@@ -211,7 +211,7 @@ function judge(run: ClientRun, baseline: Baseline): Pick<SurvivalCell, 'survival
   if (run.isHung) return { survival: 'hung', why: 'did not end in time' }
   if (run.faults === 0) return { survival: undefined, why: 'the client did not come to this call' }
   if (run.isKilled) return { survival: 'crashed', why: `ended with ${run.exit}` }
-  const trace = newCrash(run.stderr, baseline.stderr)
+  const trace = isExitOfCrash(run.exit) ? newCrash(run.stderr, baseline.stderr) : undefined
   if (run.exit !== baseline.exit && trace !== undefined) return { survival: 'crashed', why: trace }
   if (run.leftProcesses && !baseline.leftProcesses)
     return { survival: 'leaked', why: 'left a process behind' }
@@ -229,6 +229,11 @@ const SAYS_PROBLEM =
   /\b(?:errors?|fail(?:ed|ure|s)?|exception|tim(?:ed|e)[ -]?out|unavailable|invalid|refused|denied|unauthorized|closed|lost|cannot|could not|unknown|retry|retrying|warning)\b/i
 const CRASH =
   /^\s+at .+:\d+:\d+\)?$|^Traceback \(most recent call last\)|^panic: |panicked at |^Exception in thread /m
+
+/** The exit codes of unhandled exceptions in Node, Python, Go, Java and Rust. With another code, the client has logged the exception. */
+function isExitOfCrash(exit: string): boolean {
+  return /^exit code (?:1|2|7|101)$/.test(exit)
+}
 
 function newCrash(stderr: string, before: string): string | undefined {
   if (!CRASH.test(stderr) || CRASH.test(before)) return undefined

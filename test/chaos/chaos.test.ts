@@ -275,6 +275,33 @@ test('a careless client goes on with wrong data, hangs and crashes, and each fai
   expect(kept).toContain('disconnect-first-1.tape.jsonl')
 })
 
+test('a client that logs an exception and then ends in its own way has not crashed', async () => {
+  const folder = temporaryFolder()
+  const client = join(folder, 'client.mjs')
+  const caller = join(process.cwd(), 'test/fixtures/clients/tool-caller.mjs')
+  writeFileSync(
+    client,
+    `import { spawnSync } from 'node:child_process'
+const run = spawnSync(process.execPath, [${JSON.stringify(caller)}, ...process.argv.slice(2)], { encoding: 'utf8' })
+process.stdout.write(run.stdout)
+if (run.status !== 0) console.error(new Error('logged').stack)
+process.exitCode = run.status === 0 ? 0 : 4`,
+  )
+  const options = ['--every', '--kinds', 'disconnect', '--keep', join(folder, 'kept')]
+  const { code, out } = await reelay(
+    'chaos',
+    tapeFile(...SESSION),
+    ...options,
+    '--',
+    process.execPath,
+    client,
+    '{server}',
+  )
+  expect(out).not.toContain('crashed')
+  expect(out).toContain('degraded')
+  expect(code).toBe(0)
+})
+
 test('a client command that does not say where the server goes is refused', async () => {
   const { code, err } = await every(CALLER)
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('write {server} where') })
