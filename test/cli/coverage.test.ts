@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
 import { tapeFile } from '../serve/tape-file.ts'
+import { REELAY } from '../support/recorder.ts'
 import { call, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -125,4 +126,23 @@ test('lists that nobody asked for, and calls of what is not listed, are notes', 
   )
   expect(out).toContain('note: no tape asks for the prompts of the server, so they are not counted\n')
   expect(out).toContain('note: tool hidden is used, but not listed\n')
+})
+
+test('the calls for prompts and resources can be run', async () => {
+  const tape = tapeFile(
+    ...HANDSHAKE,
+    ...LISTS,
+    ...CALLS,
+    client({ id: 3, method: 'prompts/get', params: { name: 'greet', arguments: { who: 'Ada' } } }),
+    server({
+      id: 3,
+      result: { messages: [{ role: 'user', content: { type: 'text', text: 'Hello Ada' } }] },
+    }),
+    client({ id: 4, method: 'resources/read', params: { uri: 'file:///a' } }),
+    server({ id: 4, result: { contents: [{ uri: 'file:///a', text: 'the text' }] } }),
+  )
+  const live = ['--', process.execPath, REELAY, 'serve', tape]
+  expect((await reelay('call', '--prompt', 'greet', 'who=Ada', ...live)).out).toBe('Hello Ada\n')
+  expect((await reelay('call', '--resource', 'file:///a', ...live)).out).toBe('the text\n')
+  expect((await reelay('call', '--prompt', 'greet', 'who', ...live)).code).toBe(2)
 })

@@ -1,6 +1,7 @@
 import { errorOfResponse, type Judge, type JudgedAnswer } from './judge.ts'
 import type { StepFinding } from '../steps/step.ts'
 import { member } from '../../json/parse.ts'
+import { truncateAtWord } from '../../text.ts'
 
 /** Checks that a result is still a result, and that an error has the recorded code. */
 export const jsonRpcJudge: Judge = { isFinal: true, judge: judgeJsonRpc }
@@ -16,5 +17,10 @@ function judgeJsonRpc({ live, recorded }: JudgedAnswer): readonly StepFinding[] 
 
 function inWords(error: unknown): string {
   if (error === undefined) return 'a result'
-  return `the error ${String(member(error, 'code'))} ${JSON.stringify(member(error, 'message') ?? '')}`
+  const message = member(error, 'message') ?? ''
+  const shown = typeof message === 'string' ? truncateAtWord(message, LONGEST_MESSAGE) : message
+  return `the error ${String(member(error, 'code'))} ${JSON.stringify(shown)}`
 }
+
+/** Some servers put a whole validation report into the message. */
+const LONGEST_MESSAGE = 200
