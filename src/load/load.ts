@@ -14,10 +14,10 @@ import { type CallMeasurement, LoadTotals, SESSION_COUNTS, type SessionCount } f
 import { PreciseTimer } from './precise-timer.ts'
 import { arrivalTimes, levelAt, type LoadShape } from './shape.ts'
 import {
-  createScenario,
+  createLoadScenario,
   HANDSHAKE_LABEL,
   playSession,
-  type Scenario,
+  type LoadScenario,
   type UserContext,
 } from './virtual-user.ts'
 
@@ -154,7 +154,7 @@ export async function calibrateLoad(
 }
 
 interface WeightedScenario {
-  readonly scenario: Scenario
+  readonly scenario: LoadScenario
   readonly weight: number
   readonly open: ReplayTarget['open']
 }
@@ -187,7 +187,7 @@ async function prepare(
       bindingsOfPart(part, tape),
     ])
     const known = tools.size === 0 ? toolsOnTape(part) : tools
-    const scenario = createScenario(tape.path, part, found, { permission: options, tools: known })
+    const scenario = createLoadScenario(tape.path, part, found, { permission: options, tools: known })
     if (scenario.messages.length === 0) throw nothingToSend(scenario)
     return { scenario, weight, open }
   } finally {
@@ -195,7 +195,7 @@ async function prepare(
   }
 }
 
-function nothingToSend({ name, heldBack }: Scenario): ReelayError {
+function nothingToSend({ name, heldBack }: LoadScenario): ReelayError {
   const tools = [...heldBack.keys()]
   return new ReelayError('USAGE', `${name} has no request that can be sent`, {
     hint:

@@ -24,7 +24,7 @@ import type { CallMeasurement, CallOutcome } from './measurements.ts'
 import type { PreciseTimer } from './precise-timer.ts'
 
 /** A recorded session that virtual users repeat. */
-export interface Scenario {
+export interface LoadScenario {
   readonly name: string
   readonly part: ServerPart
   readonly plan: ReplayPlan
@@ -55,12 +55,12 @@ interface PlainRequest {
 }
 
 /** Plans what a virtual user sends. */
-export function createScenario(
+export function createLoadScenario(
   name: string,
   part: ServerPart,
   found: FoundBindings | false,
   { permission, tools }: { permission: WritePermission; tools: ToolDescriptions },
-): Scenario {
+): LoadScenario {
   const plan = planMessages(part.turns, permission, tools)
   const { bindings } = dropLeftOutProducers(found, plan)
   const all = [...plan]
@@ -117,7 +117,7 @@ export const HANDSHAKE_LABEL = '(connect)'
  * Returns `done`, or `cut` if the run was stopped. Throws if no session can be opened.
  */
 export async function playSession(
-  scenario: Scenario,
+  scenario: LoadScenario,
   intendedStart: number,
   context: UserContext,
 ): Promise<'done' | 'cut'> {
@@ -303,7 +303,7 @@ function outcomeOfResponse(response: unknown): CallOutcome {
 }
 
 function createPeer(
-  { part }: Scenario,
+  { part }: LoadScenario,
   { open, timeout, startTimeout, timer, controller }: UserContext,
 ): Peer {
   return new Peer(part, {
@@ -320,7 +320,7 @@ function createPeer(
 }
 
 function createSendContext(
-  { part, plan, bindings }: Scenario,
+  { part, plan, bindings }: LoadScenario,
   peer: Peer,
   { timeout, timer, controller }: UserContext,
 ): SendContext {

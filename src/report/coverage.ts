@@ -87,7 +87,7 @@ function callSections(server: ServerCoverage): readonly (readonly string[])[] {
     calls.filter(({ mayWrite }) => mayWrite),
   ]
   const section = (title: string, list: readonly SuggestedCall[]): readonly (readonly string[])[] =>
-    list.length === 0 ? [] : [[title, ...list.map((each) => `  ${callCommand(each, server)}`)]]
+    list.length === 0 ? [] : [[title, ...list.map((each) => `  ${callCommandLine(each, server)}`)]]
   return [
     ...section('calls that would fill the gaps:', safe),
     ...section('calls of tools that are not marked as read-only:', writing),
@@ -95,7 +95,7 @@ function callSections(server: ServerCoverage): readonly (readonly string[])[] {
 }
 
 /** A command line that makes a call: `reelay call search query=milk limit=5 -- node server.js`. */
-export function callCommand(
+export function callCommandLine(
   { kind, name, arguments: values }: SuggestedCall,
   { target }: Pick<ServerCoverage, 'target'>,
 ): string {
@@ -160,7 +160,7 @@ export function coverageAsJson(report: CoverageReport): string {
             arguments: call.arguments,
             mayWrite: call.mayWrite,
             covers: call.covers.map(pointFacts),
-            command: callCommand(call, server),
+            command: callCommandLine(call, server),
           })),
         })),
       }),

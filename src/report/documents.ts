@@ -8,7 +8,7 @@ import { isSkippedByRule } from '../replay/steps/run-totals.ts'
 import { hasFailed, type ReplayStep, type StepFinding } from '../replay/steps/step.ts'
 import { exchangeLabel } from '../tape/turns.ts'
 import { quoteTapeArgument } from '../text.ts'
-import { callCommand, coverageSummary, gapsText, pathText } from './coverage.ts'
+import { callCommandLine, coverageSummary, gapsText, pathText } from './coverage.ts'
 import {
   findingFingerprint,
   lazily,
@@ -337,7 +337,7 @@ function coverageItem(item: CoveredItem, server: ServerCoverage, isQualified: bo
         'note',
       ),
     ),
-    ...(first && { reproduce: callCommand(first, server) }),
+    ...(first && { reproduce: callCommandLine(first, server) }),
   }
 }
 

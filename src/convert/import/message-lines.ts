@@ -72,7 +72,7 @@ export const mcpRecorderJsonlFormat: ImportFormat = lineFormat({
     for (const row of lines.rows) {
       const dir = directionOf(row.object['dir'])
       const message = row.get('msg')
-      if (row.object['type'] === 'summary') server = stdioServer(row.object['server'])
+      if (row.object['type'] === 'summary') server = describedServer(row.object['server'])
       else if (dir === undefined || message === undefined) list.skip('lines without a message')
       else if (typeof message.value === 'string')
         list.raw(dir, message.value, 'not JSON', { at: timeOf(row.object['t']) })
@@ -211,7 +211,7 @@ export const shadowcatFormat: ImportFormat = lineFormat({
       if (dir === undefined || text === undefined) list.skip('frames without a readable message')
       else list.text(dir, text, { at: timeOf(row.object['ts']) })
       const stdio = member(row.object['transport'], 'stdio') ?? member(row.object['transport'], 'Stdio')
-      if (server.command === undefined && isObject(stdio)) server = stdioServer(stdio) ?? server
+      if (server.command === undefined && isObject(stdio)) server = describedServer(stdio) ?? server
     }
     return recording(list, { server })
   },
@@ -341,7 +341,7 @@ function isTapeDirection(row: JsonNode): boolean {
 }
 
 /** A server from `{command, args}`. */
-export function stdioServer(described: unknown): TapeServer | undefined {
+export function describedServer(described: unknown): TapeServer | undefined {
   const command = member(described, 'command') ?? member(described, 'executable')
   if (typeof command !== 'string') return undefined
   return { transport: 'stdio', command: [command, ...stringList(member(described, 'args'))] }

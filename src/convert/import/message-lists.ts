@@ -4,7 +4,7 @@ import { pickLabels, type TapeServer } from '../../tape/header.ts'
 import { directionOf, FrameList } from './frame-list.ts'
 import type { ImportedRecording, ImportFormat } from './import-format.ts'
 import { commandWords, type ImportSource, timeOf } from './import-source.ts'
-import { stdioServer, stringList, textOr } from './message-lines.ts'
+import { describedServer, stringList, textOr } from './message-lines.ts'
 
 /* Recorders that write one document with a list of messages, each with a direction. */
 
@@ -122,7 +122,7 @@ export const flightRecorderFormat: ImportFormat = objectFormat({
         ...list.notes,
         ...(hasRedacted ? ['the trace was redacted: progress tokens and other values are missing'] : []),
       ],
-      servers: { server: stdioServer(root.object['command']) ?? { transport: 'stdio' } },
+      servers: { server: describedServer(root.object['command']) ?? { transport: 'stdio' } },
     }
   },
 })

@@ -4,7 +4,7 @@ import type { TapeServer } from '../../tape/header.ts'
 import { FrameList } from './frame-list.ts'
 import type { ImportedRecording, ImportFormat } from './import-format.ts'
 import { type ImportSource, timeOf } from './import-source.ts'
-import { lineFormat, stdioServer } from './message-lines.ts'
+import { lineFormat, describedServer } from './message-lines.ts'
 import { hasItemWith, objectFormat } from './message-lists.ts'
 
 /* Recorders that write tool calls and results, and no messages. */
@@ -120,7 +120,7 @@ export const timeTravelFormat: ImportFormat = lineFormat({
       }
     }
     const metadata = parseJson(companions.get('metadata.json') ?? '')
-    const server = stdioServer(member(metadata, 'serverConfig')) ?? { transport: 'import' }
+    const server = describedServer(member(metadata, 'serverConfig')) ?? { transport: 'import' }
     const name = member(metadata, 'serverName')
     return calls.recording({ [typeof name === 'string' && name !== '' ? name : 'server']: server })
   },

@@ -23,7 +23,7 @@ import type { RecordedTape } from '../tape-log.ts'
 import { isLongRequest, sketchMessage } from './message-glance.ts'
 import {
   FollowedCall,
-  OpenCalls,
+  UnansweredCalls,
   openCall,
   passesBeginning,
   UnreadMessages,
@@ -175,7 +175,7 @@ export class LinkInterceptor implements InterceptedLink {
   /** Sends a request to the server that is not the client's. */
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   readonly #interceptor: MessageHolder
-  readonly #calls = new OpenCalls()
+  readonly #calls = new UnansweredCalls()
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
   readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
 

@@ -73,7 +73,7 @@ export function openCall(
 }
 
 /** The requests of one connection that have no response yet, as far as their responses may be held, the oldest first. */
-export class OpenCalls {
+export class UnansweredCalls {
   readonly c2s: Map<Id, FollowedCall> = new Map()
   readonly s2c: Map<Id, FollowedCall> = new Map()
   readonly #methods = new Set<string>()
@@ -111,7 +111,7 @@ interface UnreadOptions {
   readonly server: string
   readonly conn: number
   readonly dir: Direction
-  readonly open: OpenCalls
+  readonly open: UnansweredCalls
   readonly filter: FilterExpression
   /** Whether messages that match the filter are held. */
   readonly isArmed: boolean
