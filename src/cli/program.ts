@@ -62,6 +62,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./run.ts')).runCommand,
     },
     {
+      name: 'test',
+      help: 'Run tests in any language: record their MCP servers once, replay them afterwards',
+      examples: ['reelay test run -- pytest', 'reelay test run --tape agent -- go test ./...'],
+      load: async () => (await import('./run.ts')).testCommand,
+    },
+    {
       name: 'wrap',
       help: 'Change the configs of MCP clients so that servers are recorded',
       examples: ['reelay wrap --all --dry-run', 'reelay wrap weather --file mcp.json'],
@@ -357,6 +363,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       help: 'Watch a session being recorded and served, without any configuration',
       examples: ['reelay demo', 'reelay record my-tape -- reelay demo --server'],
       load: async () => (await import('./demo.ts')).demoCommand,
+    },
+    {
+      name: 'init',
+      help: 'Set up a project: config, .gitattributes, an example test and a CI workflow',
+      examples: ['reelay init'],
+      load: async () => (await import('./setup/init.ts')).initCommand,
     },
     {
       name: 'completion',

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { playProxiedServers, recordProxiedServers, type ServerProxy } from '../auto/proxied-servers.ts'
@@ -39,7 +39,7 @@ import { Recording } from '../record/recording.ts'
 import { labelsToEnv } from '../record/tape-header.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { missingTapeHint } from '../store/file/read.ts'
-import { lastTapeNumber, removeTapes, requireNewTape } from '../store/file/write.ts'
+import { lastTapeNumber, numberedPath, removeTapes, requireNewTape } from '../store/file/write.ts'
 import { resolveTape } from '../store/home.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
@@ -91,12 +91,30 @@ type DriftPolicy = 'fail' | 'note' | 'ignore'
 
 const EXAMPLE = 'for example: reelay run --record my-tape -- node app.js'
 
-/** Runs a program and records its servers. */
+/** Runs a program and records its servers, and ends as it ended. */
 async function recordProgram(
   tape: string,
   command: readonly [string, ...string[]],
   flags: RunFlags,
 ): Promise<void> {
+  const { end, isRecorded } = await runAndRecord(tape, command, flags)
+  if (isRecorded)
+    printLine(
+      `next, run it without the servers: reelay run --replay ${quoteTapeArgument(tape)} -- ${createThrowawayRedactor().command(command).map(quoteShellWord).join(' ')}`,
+    )
+  exitLike(!isRecorded && end.code === 0 ? { ...end, code: 1 } : end)
+}
+
+interface RecordedRun {
+  readonly end: ProcessExit
+  readonly isRecorded: boolean
+}
+
+async function runAndRecord(
+  tape: string,
+  command: readonly [string, ...string[]],
+  flags: RunFlags,
+): Promise<RecordedRun> {
   const path = resolveTape(tape)
   requireNewTape(path, flags.overwrite)
   if (flags.overwrite) removeTapes(path)
@@ -123,13 +141,115 @@ async function recordProgram(
     }
   })
   const isRecorded = lastTapeNumber(path) !== before
-  if (isRecorded)
-    printLine(
-      `next, run it without the servers: reelay run --replay ${quoteTapeArgument(tape)} -- ${createThrowawayRedactor().command(command).map(quoteShellWord).join(' ')}`,
-    )
-  else printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
+  if (!isRecorded)
+    printNote(`nothing was recorded: ${unseenReason(command[0], flags)}`, recordHint(command[0]))
+  return { end, isRecorded }
+}
+
+interface TestFlags {
+  readonly tape?: string
+  readonly mode?: TestMode
+  readonly server?: string
+}
+
+type TestMode = 'auto' | 'once' | 'none' | 'rewrite'
+
+const testRunCommand = defineCommand<TestFlags>({
+  name: 'run',
+  parent: 'test',
+  help: 'Run a test command in any language: record its MCP servers once, replay them afterwards',
+  usage: '[options] -- <command…>',
+  arguments: { '<command...>': 'The test command and its arguments, after --' },
+  options: {
+    tape: option('--tape <tape>', textValue, 'Name or path of the tape', {
+      default: '__tapes__/tests.tape.jsonl',
+    }),
+    mode: option(
+      '--mode <mode>',
+      choiceOf<TestMode>('auto', 'once', 'none', 'rewrite'),
+      'once records if there is no tape, none only replays, rewrite records again; REELAY_MODE overrides it',
+      { default: 'auto: once, and none in CI' },
+    ),
+    server: serverFilter('Record or replay only these servers'),
+  },
+  run: async ([program, ...args], { tape = join('__tapes__', 'tests.tape.jsonl'), mode, server }) => {
+    if (program === undefined) throw usageError('no command to run', 'for example: reelay test run -- pytest')
+    if (isRelay(process.env)) return relayServer([program, ...args])
+    const command = [program, ...args] as const
+    const flags = { ...(server !== undefined && { server }) }
+    const chosen = testMode(mode)
+    const exists = existsSync(resolveTape(tape))
+    if (chosen === 'none' && !exists)
+      throw new ReelayError(
+        'TAPE_NOT_FOUND',
+        `there is no tape ${tape}, and nothing is recorded in this mode`,
+        {
+          hint: 'run the command locally once, where the servers are, and commit the tape',
+        },
+      )
+    if (exists && chosen !== 'rewrite')
+      return replayProgram(tape, command, { ...flags, replay: tape, onDrift: 'fail' })
+    await recordTests(tape, command, { ...flags, record: tape })
+  },
+})
+
+function testMode(given: TestMode = 'auto'): TestMode {
+  const { REELAY_MODE: forced = '' } = process.env
+  if (forced !== '') {
+    const known = (['auto', 'once', 'none', 'rewrite'] as const).find((each) => each === forced)
+    if (known === undefined)
+      throw usageError(
+        `REELAY_MODE=${forced} is not a mode of reelay test run`,
+        'use auto, once, none or rewrite',
+      )
+    printLine(`REELAY_MODE=${forced} overrides --mode`)
+    return resolvedTestMode(known)
+  }
+  return resolvedTestMode(given)
+}
+
+function resolvedTestMode(mode: TestMode): TestMode {
+  return mode === 'auto' ? (defaultDriftPolicy() === 'fail' ? 'none' : 'once') : mode
+}
+
+/** Keeps the tape only if the tests have passed. Otherwise the tape of before is there again. */
+async function recordTests(
+  tape: string,
+  command: readonly [string, ...string[]],
+  flags: RunFlags,
+): Promise<void> {
+  const path = resolveTape(tape)
+  const before = moveAside(path)
+  const { end, isRecorded } = await runAndRecord(tape, command, flags)
+  const isKept = end.code === 0 && isRecorded
+  if (!isKept) removeTapes(path)
+  for (const { from, aside } of before)
+    if (isKept) rmSync(aside)
+    else renameSync(aside, from)
+  printLine(
+    isKept ? `the tests passed; the tape is ${tape}` : 'the tape is not kept, because the tests did not pass',
+  )
   exitLike(!isRecorded && end.code === 0 ? { ...end, code: 1 } : end)
 }
+
+interface AsideTape {
+  readonly from: string
+  readonly aside: string
+}
+
+function moveAside(path: string): readonly AsideTape[] {
+  const last = lastTapeNumber(path)
+  const paths = Array.from({ length: last }, (_, copy) => (copy === 0 ? path : numberedPath(path, copy + 1)))
+  return paths
+    .filter((each) => existsSync(each))
+    .map((from) => {
+      const aside = `${from}.before`
+      renameSync(from, aside)
+      return { from, aside }
+    })
+}
+
+export const testCommand: CommandDefinition = { name: 'test', options: {}, commands: [testRunCommand] }
 
 /** Runs a program with the servers of a tape, and fails if that was no faithful replay. */
 async function replayProgram(

@@ -173,3 +173,33 @@ test.each([
   expect({ code, stdout }).toEqual({ code: exit, stdout: '' })
   expect(stderr).toContain(`reelay: ${message}`)
 })
+
+test('reelay test run records once, keeps the tape only if the command succeeds, and then fails if the replay differs', async () => {
+  const folder = temporaryFolder()
+  const tape = join(folder, 'tests.tape.jsonl')
+  const testRun = (program: readonly string[], env: Record<string, string> = {}): Promise<Ended> =>
+    ended([NODE, REELAY, 'test', 'run', '--tape', tape, '--', ...program], {
+      REELAY_HOME: folder,
+      CI: '',
+      ...env,
+    })
+  const failing = [NODE, '-e', `${spawnProgram()}process.exit(3)`, ...PROGRAM]
+  expect(await testRun(failing)).toMatchObject({ code: 3 })
+  expect(readdirSync(folder).filter((file) => file.includes('tape'))).toEqual([])
+  expect(await testRun(PROGRAM, { CI: '1' })).toMatchObject({ code: 3 })
+  const recorded = await testRun(PROGRAM)
+  expect(recorded).toMatchObject({ code: 0 })
+  expect(recorded.stderr).toContain(`reelay: the tests passed; the tape is ${tape}\n`)
+  expect(await testRun(PROGRAM, { CI: '1' })).toMatchObject({ code: 0, stdout: recorded.stdout })
+  const other = [NODE, resolve('test/fixtures/programs/v1.cjs'), JSON.stringify([weatherIn('Rome')])]
+  expect(await testRun(other, { CI: '1' })).toMatchObject({ code: 1 })
+  expect(await testRun([NODE, '-e', '1'], { CI: '1' })).toMatchObject({ code: 1 })
+  expect(await testRun(failing, { REELAY_MODE: 'rewrite' })).toMatchObject({ code: 3 })
+  expect(await testRun(PROGRAM, { CI: '1' })).toMatchObject({ code: 0, stdout: recorded.stdout })
+  expect(readdirSync(folder).filter((file) => file.includes('tape'))).toEqual(['tests.tape.jsonl'])
+})
+
+/** Runs the program of the arguments, as a test command that fails afterwards. */
+function spawnProgram(): string {
+  return "require('node:child_process').spawnSync(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });"
+}

@@ -19,6 +19,8 @@ export function makeApp(
   for (const name of ['@modelcontextprotocol', 'zod'])
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
   symlinkSync(join(modules, '@playwright'), join(folder, 'node_modules', '@playwright'))
+  mkdirSync(join(folder, 'node_modules', '.bin'))
+  symlinkSync(join(installed, 'dist', 'cli', 'main.js'), join(folder, 'node_modules', '.bin', 'reelay'))
   cpSync('test/fixtures/servers/catalogue.mjs', join(folder, 'server.mjs'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
   writeFileSync(join(folder, 'agent.mjs'), AGENT)

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isObject, member, parseJson } from '../../json/parse.ts'
+import { defineCommand, type CommandDefinition } from '../command.ts'
+import { print } from '../output/print.ts'
+import { withDocsPaths } from '../reelay-command.ts'
+
+export const initCommand: CommandDefinition = defineCommand<Record<string, never>>({
+  name: 'init',
+  options: {},
+  notes:
+    'Files that exist are never changed, except that lines are added to .gitattributes. Nothing is asked.',
+  run: () => {
+    const runner = findRunner()
+    const lines = [
+      writeNew('reelay.config.yaml', CONFIG),
+      addLine('.gitattributes', '*.tape.jsonl diff=reelay'),
+      ...(runner === undefined ? [] : [writeNew(runner.file, runner.test)]),
+      ...(runner === undefined
+        ? [
+            'skipped   an example test and a CI workflow (there is no package.json); see docs/reference/test.md',
+          ]
+        : [writeNew(join('.github', 'workflows', 'reelay.yml'), workflow(runner))]),
+    ]
+    print(withDocsPaths(`${lines.join('\n')}\n\n${nextSteps(runner)}`))
+  },
+})
+
+interface FoundRunner {
+  readonly name: string
+  /** The example test. */
+  readonly file: string
+  readonly test: string
+  /** The command that runs the tests in CI. */
+  readonly command: string
+}
+
+/** The test runner of the project, by its package.json. */
+function findRunner(): FoundRunner | undefined {
+  if (!existsSync('package.json')) return undefined
+  const manifest = parseJson(readFileSync('package.json', 'utf8'))
+  const isInstalled = (name: string): boolean =>
+    ['dependencies', 'devDependencies'].some(
+      (kind) => isObject(member(manifest, kind)) && member(member(manifest, kind), name) !== undefined,
+    )
+  const isModule = member(manifest, 'type') === 'module'
+  if (isInstalled('vitest'))
+    return { name: 'Vitest', file: 'reelay.example.test.mjs', test: vitestExample, command: 'npx vitest run' }
+  if (isInstalled('jest'))
+    return {
+      name: 'Jest',
+      file: isModule ? 'reelay.example.test.cjs' : 'reelay.example.test.js',
+      test: jestExample,
+      command: 'npx jest',
+    }
+  if (isInstalled('@playwright/test'))
+    return {
+      name: 'Playwright',
+      file: 'reelay.example.spec.mjs',
+      test: playwrightExample,
+      command: 'npx playwright test',
+    }
+  return { name: 'node:test', file: 'reelay.example.test.mjs', test: nodeExample, command: 'node --test' }
+}
+
+function writeNew(path: string, text: string): string {
+  if (existsSync(path)) return `kept      ${path} (it exists)`
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text, { flag: 'wx' })
+  return `created   ${path}`
+}
+
+function addLine(path: string, line: string): string {
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (before.split(/\r?\n/).includes(line)) return `kept      ${path} (it has the line)`
+  writeFileSync(path, `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${line}\n`)
+  return `${before === '' ? 'created ' : 'extended'}  ${path}`
+}
+
+function nextSteps(runner: FoundRunner | undefined): string {
+  const example =
+    runner === undefined ? '' : `  ${runner.command}    # records ${runner.file} once, with ${runner.name}\n`
+  return `Next:
+${example}  git config diff.reelay.command 'reelay diff --git-driver'    # git diff shows what changed in a session
+  commit reelay.config.yaml, .gitattributes, .github and the tapes in __tapes__
+`
+}
+
+const CONFIG = `# yaml-language-server: $schema=node_modules/reelay/schema/config-1.json
+# Settings for all tapes of this project: docs/reference/config.md of Reelay.
+replay:
+  validation:
+    ignore: []
+`
+
+/** The demo server of Reelay, so that the example runs as it is. */
+const LIVE = "{ live: { command: 'npx', args: ['reelay', 'demo', '--server'] } }"
+
+const body = (tape: string): string => `  const client = new Client({ name: 'example', version: '1.0.0' })
+  await client.connect(await ${tape}.transport())
+  const result = await client.callTool({ name: 'weather', arguments: { city: 'Oslo' } })`
+
+const SDK = '@modelcontextprotocol/sdk/client/index.js'
+
+const vitestExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
+import { Client } from '${SDK}'
+import { expect, test } from 'vitest'
+import { useTape } from 'reelay/vitest'
+
+test('the weather in Oslo', async () => {
+  const tape = await useTape(${LIVE})
+${body('tape')}
+  expect(result.content[0].text).toContain('Oslo')
+  expect(tape).toHaveCalled('weather', { city: 'Oslo' })
+})
+`
+
+const jestExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
+const { Client } = require('${SDK}')
+const { useTape } = require('reelay/jest')
+
+test('the weather in Oslo', async () => {
+  const tape = await useTape(${LIVE})
+${body('tape')}
+  expect(result.content[0].text).toContain('Oslo')
+  expect(tape).toHaveCalled('weather', { city: 'Oslo' })
+})
+`
+
+const playwrightExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
+import { Client } from '${SDK}'
+import { test as base, expect as baseExpect } from '@playwright/test'
+import { tapeFixtures, tapeMatchers } from 'reelay/playwright'
+
+const test = base.extend(tapeFixtures)
+const expect = baseExpect.extend(tapeMatchers)
+
+test('the weather in Oslo', async ({ useTape }) => {
+  const tape = await useTape(${LIVE})
+${body('tape')}
+  expect(result.content[0].text).toContain('Oslo')
+  expect(tape).toHaveCalled('weather', { city: 'Oslo' })
+})
+`
+
+const nodeExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Client } from '${SDK}'
+import { expectTape, useTape } from 'reelay/node-test'
+
+test('the weather in Oslo', async (test) => {
+  const tape = await useTape({ test, ${LIVE.slice(2)})
+${body('tape')}
+  assert.match(result.content[0].text, /Oslo/)
+  expectTape(tape).toHaveCalled('weather', { city: 'Oslo' })
+})
+`
+
+/** CI replays only, so it needs no key and no server. */
+function workflow({ command }: FoundRunner): string {
+  return `name: reelay
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  tests:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-node@v4
+        with:
+          node-version: 22
+      - run: npm ci
+      # Tests replay the tapes in __tapes__. Nothing is recorded in CI.
+      - run: ${command}
+`
+}
