@@ -93,8 +93,8 @@ function endOfWord(bytes: Uint8Array, start: number, end: number): number {
   return found
 }
 
-/** A secret of 16 characters in hex, or of 24 in base64. */
-const SHORTEST_RUN = 32
+/** A secret of 14 characters in hex, or of 21 in base64. */
+const SHORTEST_RUN = 28
 const LOOK_AHEAD = 24
 /** Shorter words, such as hashes, are read byte by byte. */
 const NEAR = 128
