@@ -1,4 +1,4 @@
-// npm run attack [-- <attack>… [--only <text>] [--minutes <n>] [--rate <n>] [--sockets <n>] [--seed <n>]]: hostile input on demand,
+// npm run attack [-- <attack>… [--only <text>] [--minutes <n>] [--rate <n>] [--sockets <n>] [--seed <n>] [--kills <n>]]: hostile input on demand,
 // longer than the gate can afford. --minutes and --rate are for the soaks, --seed for fuzz.
 // To add an attack, add a file to scripts/attack that exports `run(options)`, and a line to ATTACKS. `run` prints a table and
 // returns the number of failures.
@@ -19,7 +19,7 @@ const ATTACKS = {
 const words = process.argv.slice(2)
 const only = takeOption('--only') ?? ''
 const numbers = Object.fromEntries(
-  ['minutes', 'rate', 'sockets', 'seed'].map((name) => [name, takeNumber(`--${name}`)]),
+  ['minutes', 'rate', 'sockets', 'seed', 'kills'].map((name) => [name, takeNumber(`--${name}`)]),
 )
 const names = words.length === 0 ? Object.keys(ATTACKS) : words
 const unknown = names.filter((name) => !Object.hasOwn(ATTACKS, name))

@@ -79,6 +79,7 @@ class Session {
   #env
   #client
   #user
+  #isAttached = false
   #recorder
   #recorderPid
   #server
@@ -125,8 +126,10 @@ class Session {
     }
     await this.#until(() => this.#socketFile() !== undefined, 'the control socket')
     await this.#until(() => this.calls > 0, 'a call')
-    if (victim === 'terminal') await this.#startTerminal()
-    else this.#startUser()
+    if (victim === 'terminal') return this.#startTerminal()
+    this.#startUser()
+    // On a busy machine the user would never come in time, and nothing would be decided.
+    if (Math.random() < 0.8) await this.#until(() => this.#isAttached, 'the user')
   }
 
   /** Kills one side. Returns what is wrong afterwards. */
@@ -208,6 +211,7 @@ class Session {
     this.#user.stdin.on('error', () => {})
     createInterface({ input: this.#user.stdout }).on('line', (text) => {
       const { event, message } = JSON.parse(text)
+      if (event === 'hello') this.#isAttached = true
       if (event === 'held') void this.#decide(message)
     })
   }
