@@ -128,8 +128,9 @@ class Session {
     await this.#until(() => this.calls > 0, 'a call')
     if (victim === 'terminal') return this.#startTerminal()
     this.#startUser()
-    // On a busy machine the user would never come in time, and nothing would be decided.
-    if (Math.random() < 0.8) await this.#until(() => this.#isAttached, 'the user')
+    // Without waiting, nothing would be decided on a busy machine. The session may be over before the user comes.
+    const isOver = () => this.lines.some(({ done, closed }) => done || closed)
+    if (Math.random() < 0.8) await this.#until(() => this.#isAttached || isOver(), 'the user')
   }
 
   /** Kills one side. Returns what is wrong afterwards. */

@@ -160,7 +160,7 @@ test('a tape is searched with filters, a filter can be mistyped, and the window 
   await expect.poll(terminal.screen, WAIT).toMatch(/left 130/)
 }, 120_000)
 
-test('nothing on a tape can steer the terminal, and secrets are not shown', async () => {
+test('nothing on a tape can steer the terminal, secrets are not shown, and a narrow one shows the time left', async () => {
   const { session, send } = start('tool:search dir:c2s')
   await isRecording(session)
   const terminal = inTerminal(reelay('intercept', session.tape))
@@ -171,6 +171,8 @@ test('nothing on a tape can steer the terminal, and secrets are not shown', asyn
   await expect.poll(terminal.screen, WAIT).toContain('日本')
   expect(terminal.screen()).toContain(String.raw`\u001b[2J`)
   expect(terminal.screen()).not.toContain(token)
+  terminal.resize(40, 12)
+  await expect.poll(terminal.screen, WAIT).toMatch(/HELD m1 +\d+ s → #1 request/)
   terminal.keys('f')
   await session.line('"id":1')
 }, 60_000)

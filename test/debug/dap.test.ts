@@ -3,6 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { DebugClient } from '@vscode/debugadapter-testsupport'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { memorySession } from '../interop/memory-session.ts'
 import { referenceServer } from '../interop/reference-server.ts'
@@ -443,6 +444,57 @@ describe('a port', () => {
       await client.request('disconnect')
       await once(socket, 'close')
     }
+  })
+
+  test('the client of the VS Code team breaks on a condition, reads and sets a variable, steps back and terminates', async () => {
+    const port = await freePort()
+    const adapter = start([process.execPath, REELAY, 'dap', '--port', String(port), tape, '--', ...command])
+    await expect.poll(adapter.stderr, { timeout: 20_000 }).toContain('listening on')
+    const client = new DebugClient('node', '', 'reelay', undefined, true)
+    client.defaultTimeout = 20_000
+    await client.start(port)
+    const nextStop = async (ask: () => Promise<unknown>): Promise<object> => {
+      const stop = client.waitForEvent('stopped')
+      await ask()
+      return (await stop).body as object
+    }
+    const top = async (): Promise<{ readonly id: number; readonly name: string }> =>
+      (await client.stackTraceRequest({ threadId: 1 })).body.stackFrames[0]!
+
+    const initialized = client.waitForEvent('initialized')
+    await client.initializeRequest()
+    const attached = client.attachRequest({})
+    await initialized
+    const line = lineOf('"total"', 'c2s', { after: lineOf('"count":70') })
+    const condition = 'result.structuredContent.total > 100'
+    await client.setBreakpointsRequest({ source: { path: tape }, breakpoints: [{ line, condition }] })
+    await nextStop(() => client.configurationDoneRequest())
+    await attached
+    const next = (): Promise<unknown> => client.nextRequest({ threadId: 1 })
+    expect(await nextStop(() => client.continueRequest({ threadId: 1 }))).toMatchObject({
+      hitBreakpointIds: [1],
+    })
+    expect((await top()).name).toBe('#7 tools/call total (done)')
+    await nextStop(next)
+    const frame = await top()
+    expect(frame.name).toBe('#8 tools/call add')
+    const { scopes } = (await client.scopesRequest({ frameId: frame.id })).body
+    let reference = scopes[0]!.variablesReference
+    for (const name of ['params', 'arguments']) {
+      const { variables: found } = (await client.variablesRequest({ variablesReference: reference })).body
+      reference = found.find((one) => one.name === name)!.variablesReference
+    }
+    const change = { variablesReference: reference, name: 'count', value: '1000' }
+    expect((await client.setVariableRequest(change)).body).toMatchObject({ value: '1000' })
+    await nextStop(next)
+    expect(await nextStop(() => client.stepBackRequest({ threadId: 1 }))).toMatchObject({ reason: 'step' })
+    expect((await top()).name).toMatch(/^#8 tools\/call add \(done/)
+    const asked = { expression: 'params.arguments.count', frameId: (await top()).id }
+    expect((await client.evaluateRequest(asked)).body.result).toBe('1000')
+    const terminated = client.waitForEvent('terminated')
+    await client.terminateRequest()
+    await terminated
+    await client.stop()
   })
 
   test('closes the connection of a web page', async () => {

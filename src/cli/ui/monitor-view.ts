@@ -86,26 +86,26 @@ function listLines(state: MonitorState, { columns, rows }: ScreenSize, now: numb
   for (let row = top; row < Math.min(length, top + rows); row++) {
     const exchange = exchanges[row - held.length]
     const heldRow = held[row]
-    const line = heldRow === undefined ? exchange && exchangeLine(exchange) : heldLine(heldRow, now)
+    const line = heldRow === undefined ? exchange && exchangeLine(exchange) : heldLine(heldRow, columns, now)
     if (line !== undefined) lines.push(encodeLine(line, columns, row === selected))
   }
   return blankLines(lines, rows, columns)
 }
 
-function heldLine({ facts, deadline }: HeldRow, now: number): ScreenLine {
+function heldLine({ facts, deadline }: HeldRow, columns: number, now: number): ScreenLine {
   const { key, dir, kind, method, target, exchange, hasProgress } = facts
   const left = Math.max(0, Math.ceil((deadline - now) / 1000))
   const number = exchange === undefined ? '' : `#${exchange} `
   const name = [method, target].filter((word) => word !== undefined).join(' ')
-  return [
-    { text: ` HELD ${key.padEnd(4)}`, style: 'yellow' },
-    { text: ` ${dir === 'c2s' ? '→' : '←'} ${number}${kind} ${name} ` },
-    {
-      text: ` ${left} s left${hasProgress ? ', progress is sent' : ''}`,
-      style: left <= 10 ? 'red' : 'yellow',
-    },
-  ]
+  const style = left <= 10 ? 'red' : 'yellow'
+  const mark = { text: ` HELD ${key.padEnd(4)}`, style: 'yellow' } as const
+  const title = { text: ` ${dir === 'c2s' ? '→' : '←'} ${number}${kind} ${name} ` }
+  // A narrow terminal cuts off the end of the line.
+  if (columns < NARROW_COLUMNS) return [mark, { text: `${left} s`.padStart(6), style }, title]
+  return [mark, title, { text: ` ${left} s left${hasProgress ? ', progress is sent' : ''}`, style }]
 }
+
+const NARROW_COLUMNS = 70
 
 const OUTCOME_STYLES: Readonly<Record<string, ScreenStyle>> = {
   ok: 'green',

@@ -36,6 +36,13 @@ export function encodeLine(line: ScreenLine, width: number, isSelected = false):
   return isSelected ? `\u001B[7m${padded}\u001B[0m` : padded
 }
 
+/** An encoded line in which only bold, dim and inverted text remains. */
+export function withoutColors(line: string): string {
+  return line.replaceAll(COLOR_CODE, '\u001B[0m')
+}
+
+const COLOR_CODE = new RegExp(String.raw`\u001B\[3[1-6]m`, 'g')
+
 /** Escapes control characters, and truncates the text to a number of columns. */
 export function fitText(text: string, columns: number): string {
   // A column has at least one character, so that a long text is not escaped as a whole.

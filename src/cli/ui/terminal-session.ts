@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { requireTerminal } from '../output/terminal.ts'
+import { withoutColors } from './screen.ts'
 
 /** A key by its name: `up`, `enter`, `ctrl+c`, or the character that was typed. */
 export type Key = string
@@ -76,7 +77,8 @@ export class TerminalSession {
 
   #draw(): void {
     const { columns, rows } = process.stdout
-    const lines = this.#options.draw({ columns, rows }).slice(0, rows)
+    const drawn = this.#options.draw({ columns, rows }).slice(0, rows)
+    const lines = process.env['NO_COLOR'] ? drawn.map(withoutColors) : drawn
     const changed = lines.map((line, row) =>
       line === this.#shown[row] ? '' : `\u001B[${row + 1};1H${line}\u001B[K`,
     )
