@@ -332,6 +332,7 @@ class ClientRuns {
     const [stdout, stderr]: [string[], string[]] = [[], []]
     child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
+    const closed = new Promise<void>((resolve) => void child.once('close', () => resolve()))
     let isHung = false
     const stop = (): void => family?.signal('SIGKILL')
     const timer = setTimeout(() => {
@@ -350,6 +351,7 @@ class ClientRuns {
       })
       const leftProcesses = family !== undefined && !isHung && !(await isGone(family))
       stop()
+      await closed // its last words may still be in the pipe
       return {
         exit: endSignal === null ? `exit code ${code}` : endSignal,
         isKilled: endSignal !== null,
