@@ -42,5 +42,5 @@ function shownShape(shape) {
 }
 
 function code(text) {
-  return `\`${text.replaceAll('|', '\\|')}\``
+  return `\`${text}\``
 }

@@ -28,7 +28,7 @@ export function registerFormat(format: CustomFormat): void {
 }
 
 /** A config imports the library, and the command line is a program of its own. Both see the same list. */
-export function registeredFormats(): CustomFormat[] {
+function registeredFormats(): CustomFormat[] {
   const holder = globalThis as { [FORMATS]?: CustomFormat[] }
   return (holder[FORMATS] ??= [])
 }

@@ -296,9 +296,9 @@ function namePattern(name: string): RegExp {
 
 /** How one of a few values of a message is found. */
 interface ChoiceKind<Value> {
-  read(subject: FilterSubject): readonly Value[]
+  readonly read: (subject: FilterSubject) => readonly Value[]
   /** Whether a message can have this value, or none. */
-  isPossible(glance: FilterGlance, value: Value | undefined): boolean
+  readonly isPossible: (glance: FilterGlance, value: Value | undefined) => boolean
 }
 
 function choiceNode<Value>(
@@ -333,7 +333,8 @@ function isPossibleStatus({ kind, content }: FilterGlance, status: OutcomeKind |
       return content?.mayHaveMember('isError', (isError) => isError === true) ?? true
     case 'input-required':
       return content?.mayContain('input_required') ?? true
-    default:
+    case 'cancelled':
+    case 'cut':
       return false
   }
 }
@@ -341,9 +342,11 @@ function isPossibleStatus({ kind, content }: FilterGlance, status: OutcomeKind |
 /** How the amount of a message is found. */
 interface AmountKind {
   readonly cost: number
-  read(subject: FilterSubject): number | undefined
+  readonly read: (subject: FilterSubject) => number | undefined
   /** The amounts that messages can have. Returns `undefined` if they have none. */
-  range(glance: FilterGlance): { readonly min: number; readonly max: number | undefined } | undefined
+  readonly range: (
+    glance: FilterGlance,
+  ) => { readonly min: number; readonly max: number | undefined } | undefined
 }
 
 /** `>500ms`, `<=2s` or `1s..2s`. */

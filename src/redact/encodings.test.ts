@@ -57,7 +57,7 @@ test('a secret is found between the colors of a terminal', () => {
 })
 
 test('HTML entities can have zeros before their number', () => {
-  const text = [...SECRET].map((char) => `&#0${char.charCodeAt(0)};`).join('')
+  const text = Array.from(SECRET, (char) => `&#0${char.charCodeAt(0)};`).join('')
   expect(redactedText(text)).not.toBe(text)
 })
 

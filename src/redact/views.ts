@@ -43,14 +43,16 @@ export function htmlDecodedView(text: string): DecodedView | undefined {
 /** Removes the colors of a terminal. Returns `undefined` if there are none. */
 export function withoutColorsView(text: string): DecodedView | undefined {
   if (!text.includes('\u001b[')) return undefined
-  // oxlint-disable-next-line no-control-regex -- the escape character is what is searched for
   return decodeView(
     text,
-    /\u001b\[[0-9;]{0,20}m/g,
+    COLOR_CODE,
     () => '',
     (plain) => plain,
   )
 }
+
+// oxlint-disable-next-line no-control-regex -- the escape character is what is searched for
+const COLOR_CODE = /\u001b\[[0-9;]{0,20}m/g
 
 /** Decodes the parts of a text that are text in hex. */
 export function* hexViews(text: string): Generator<DecodedView> {
@@ -61,7 +63,7 @@ export function* hexViews(text: string): Generator<DecodedView> {
       text: plain,
       toSourceEdits: (edits) =>
         edits.map(({ start, end, text: edited }) => {
-          const code = [...edited].map((char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+          const code = Array.from(edited, (char) => char.charCodeAt(0).toString(16).padStart(2, '0')).join('')
           return { start: index + 2 * start, end: index + 2 * end, text: isUpper ? code.toUpperCase() : code }
         }),
     }

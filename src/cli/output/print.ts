@@ -101,7 +101,7 @@ function fittedLines(
 const STYLE_OR_CHARACTER = /\u001b\[[\d;]*m|./gsu
 
 /** Shortens a line to a width. Styles take no room. */
-export function fitLine(line: string, width: number): string {
+function fitLine(line: string, width: number): string {
   if (line.length <= width) return line
   const end = line.endsWith('\n') ? '\n' : ''
   let [text, room, isStyled] = ['', width, false]

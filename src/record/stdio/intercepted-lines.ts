@@ -180,7 +180,7 @@ interface PassingLines {
   readonly first: number
   readonly isWhole: boolean
   /** The next one from an index on. */
-  next(at: number): number
+  readonly next: (at: number) => number
 }
 
 /** A line that is forwarded as it arrives. When it is complete, it is counted. */

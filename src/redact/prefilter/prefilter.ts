@@ -73,7 +73,7 @@ export class SecretPrefilter {
     if (this.#mayMatchAsWritten(bytes, start, end)) return true
     if (this.#mayMatchEncoded(bytes, start, end, depth)) return true
     let decoded = decodeEscapes(bytes, start, end)
-    for (let depth = 0; decoded !== undefined && depth < MAX_ESCAPE_DEPTH; depth++) {
+    for (let escapes = 0; decoded !== undefined && escapes < MAX_ESCAPE_DEPTH; escapes++) {
       if (this.#mayMatchAsWritten(decoded, 0, decoded.length)) return true
       decoded = decodeEscapes(decoded, 0, decoded.length)
     }

@@ -347,7 +347,7 @@ interface Exchange {
 }
 
 /** A response with its parsed form, when its request was sent, and when its first and last bytes arrived. */
-export interface ExchangeAnswer {
+interface ExchangeAnswer {
   readonly response: unknown
   readonly text: string
   readonly sentAt: number
