@@ -141,12 +141,22 @@ const SMALL_SESSION = [
   { method: 'notifications/initialized' },
   { id: 1, method: 'tools/list' },
   callOf(2, 'not a real one'),
+  // Words of base64 and hex are looked into.
+  {
+    id: 3,
+    method: 'ping',
+    params: {
+      image: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
+      text: 'TWFueSBoYW5kcyBtYWtlIGxpZ2h0IHdvcmsuIE1hbnk=',
+    },
+  },
+  { id: 4, method: 'ping', params: { text: '4d616e792068616e6473206d616b65206c6967687420776f726b2e' } },
 ].map((message) => ({ jsonrpc: '2.0', ...message }))
 
 /** What the client says, by the name of the tape. */
 const MESSAGES = {
   small: SMALL_SESSION,
-  large: [...SMALL_SESSION, ...Array.from({ length: 1100 }, (_, at) => callOf(at + 3, 'x'.repeat(1000)))],
+  large: [...SMALL_SESSION, ...Array.from({ length: 1100 }, (_, at) => callOf(at + 5, 'x'.repeat(1000)))],
 }
 
 function callOf(id, password) {

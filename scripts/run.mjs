@@ -133,6 +133,20 @@ async function packLibrary(dist) {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, readFileSync(join(dist, file), 'utf8').replace(/^\/\/# sourceMapping.*$/m, ''))
   }
+  const jest = join(dist, 'types', 'testing', 'jest.d')
+  writeFileSync(`${jest}.cts`, commonJsTypes(readFileSync(`${jest}.ts`, 'utf8')))
+}
+
+/** The declarations of an ES module for programs that load it with `require`. What they import stays ES modules. */
+function commonJsTypes(text) {
+  return text
+    .replace(
+      /^export \{ (\w+) \} from ('[^']+');$/gm,
+      (_, name, from) =>
+        `import type * as from${name} from ${from};\nexport declare const ${name}: typeof from${name}.${name};\nexport type ${name} = from${name}.${name};`,
+    )
+    .replace(/^import \{ type (\w+) \} from/gm, 'import type { $1 } from')
+    .replace(/^((?:import|export) type .* from '[^']+');$/gm, `$1 with { 'resolution-mode': 'import' };`)
 }
 
 /** The declarations that can be reached from some of them. */

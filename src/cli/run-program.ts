@@ -165,7 +165,6 @@ const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   remove: 'rm',
   show: 'inspect',
   start: 'serve',
-  test: 'verify',
   version: '--version',
   view: 'inspect',
 }
@@ -175,9 +174,10 @@ function usageErrorFrom(error: CommanderError, program: Command, argv: readonly 
   const command = program.commands.find((each) => each.name() === argv[2])?.name()
   const help = command === undefined ? 'see reelay --help' : `see reelay ${command} --help`
   const [, similar] = isTooShort(message) ? [] : (/^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? [])
+  const meant = similar === 'Did you mean help?' ? undefined : similar // nobody means it
   const dashes = missingDashes(argv)
   const missing = dashes ?? missingArgumentHint(message, argv) ?? misplacedOption(message, argv)
-  const guess = dashes === undefined ? (otherNameOf(message, program, argv) ?? similar) : undefined
+  const guess = dashes === undefined ? (otherNameOf(message, program, argv) ?? meant) : undefined
   if (guess === undefined && missing !== undefined)
     return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
@@ -214,6 +214,8 @@ function otherNameOf(message: string, program: Command, [, , verb]: readonly str
 function missingArgumentHint(message: string, [, , verb, action]: readonly string[]): string | undefined {
   if (message.startsWith('too many arguments') && message.includes('Expected 0'))
     return `reelay ${verb} takes no arguments; see reelay ${verb} --help`
+  if (verb === 'test' && message.startsWith('unknown command'))
+    return 'tests run with a tape like this: reelay test run -- npm test; to check a server, use reelay verify'
   const own = [`${verb} ${action}: ${message}`, `${verb}: ${message}`, message]
   return own.map((key) => MISSING_ARGUMENT_HINTS[key]).find((hint) => hint !== undefined)
 }

@@ -297,6 +297,6 @@ test('an error that is reported in another form is no success', async () => {
     server({ id: 1, result: { content: [{ type: 'text', text: 'not a number' }], isError: true } }),
   ]
   const asError = failed(1, 'add', { a: 'x' }, { code: -32602, message: 'not a number' })
-  expect(shown(await diffOf(asResult, asError))).toEqual(['modified tools/call add: error-form-changed'])
+  expect(shown(await diffOf(asResult, asError))).toEqual(['modified tools/call add: tool-error-to-error'])
   expect(shown(await diffOf(asError, asResult))).toEqual(['modified tools/call add: error-form-changed'])
 })

@@ -147,7 +147,7 @@ function outcomeFinding(before: Turn, after: Turn, subject: string): Finding | u
   const [oldError, newError] = [errorOf(then), errorOf(now)]
   const form = errorForms(then, now)
   if (form !== undefined)
-    return finding('error-form-changed', {
+    return finding(oldError === undefined ? 'tool-error-to-error' : 'error-form-changed', {
       subject,
       message: `failed with ${form[0]}, and now fails with ${form[1]}`,
     })

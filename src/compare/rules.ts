@@ -79,9 +79,15 @@ export const COMPARE_RULES = {
     why: 'Usually an improvement, or the earlier recording was stopped early.',
     fix: 'Look at the change. If it is intended, tell the users of the server.',
   },
+  'tool-error-to-error': {
+    level: 'breaking',
+    title: 'a call that failed with isError now fails with a JSON-RPC error',
+    why: 'Clients throw JSON-RPC errors. A client that only handles results with isError stops.',
+    fix: 'Return a result with isError, as before.',
+  },
   'error-form-changed': {
     level: 'change',
-    title: 'a call that fails reports it in another form: as a JSON-RPC error, or as a result with isError',
+    title: 'a call that failed with a JSON-RPC error now fails with isError',
     why: 'Clients throw JSON-RPC errors, and show results with isError to the model.',
     fix: 'Look at the change. If it is intended, tell the users of the server.',
   },

@@ -8,8 +8,12 @@ import { expect, test } from 'vitest'
 const DIST = join(import.meta.dirname, '..', '..', 'dist')
 /** Folders with other forms of the same modules, and with files that are not modules. */
 const NOT_MODULES = ['packed', 'lib', 'types', 'vendor', 'schema', 'ui']
-/** Programs, which do their work when they are started. */
-const PROGRAMS = [join(DIST, 'cli', 'main.js')]
+/** Programs, which do their work when they are started or imported. */
+const PROGRAMS = [
+  join(DIST, 'cli', 'main.js'),
+  // Each registers itself with a test runner, and can only be imported in it.
+  ...['vitest', 'jest', 'node-test', 'playwright'].map((runner) => join(DIST, 'testing', `${runner}.js`)),
+]
 
 /** Imports one module after the other, and prints those after which something of the process is different. */
 const CHILD = `

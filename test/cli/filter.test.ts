@@ -43,7 +43,7 @@ test.each([
 
 test('inspect --filter prints the usual table, with the numbers of the whole tape and nothing else', async () => {
   const { stdout } = await reelay('inspect', '--filter', 'tool:book or method:notifications/*')
-  expect(stdout).toMatch(/^3 .*tools\/call book .*tool error: sold out$/m)
+  expect(stdout).toMatch(/^3 .*tools\/call book .*tool error: sold out {2}city=Oslo$/m)
   expect(stdout).toContain('notifications/roots/list_changed')
   expect(stdout).not.toContain('search')
 })
