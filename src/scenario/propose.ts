@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, member, type JsonObject } from '../json/parse.ts'
 import { formatPath, type JsonPath } from '../json/path.ts'
+import { sleep } from '../link/process/monotonic-clock.ts'
 import type { LiveClient } from '../replay/session/live-client.ts'
 import { SchemaDocument } from '../schemas/schema-document.ts'
 import { findWitnesses } from '../schemas/witness.ts'
@@ -22,10 +23,14 @@ export interface Proposal {
   readonly skipped: readonly { readonly tool: string; readonly why: string }[]
 }
 
-/** Calls each read-only tool twice with the same arguments, and keeps what is equal. Tools that may write are not called. */
+/**
+ * Calls each read-only tool twice with the same arguments, and keeps what is equal. The second round begins in another second, so that
+ * times differ. Tools that may write are not called.
+ */
 export async function proposeScenario(client: LiveClient, tools: readonly ListedTool[]): Promise<Proposal> {
   const steps: ProposedStep[] = []
   const skipped: { tool: string; why: string }[] = []
+  const answered: { call: string; args: JsonObject; first: unknown }[] = []
   for (const tool of tools) {
     const args = isReadOnly(tool) ? sampleArguments(tool) : undefined
     if (!isReadOnly(tool))
@@ -33,12 +38,25 @@ export async function proposeScenario(client: LiveClient, tools: readonly Listed
     else if (args === undefined)
       skipped.push({ tool: tool.name, why: 'no arguments could be made from its schema' })
     else {
-      const step = await proposeStep(client, tool.name, args)
-      if (typeof step === 'string') skipped.push({ tool: tool.name, why: step })
-      else steps.push(step)
+      const outcome = await client.request('tools/call', { name: tool.name, arguments: args })
+      if ('error' in outcome) skipped.push({ tool: tool.name, why: errorReason(outcome.error) })
+      else answered.push({ call: tool.name, args, first: outcome.result })
     }
   }
+  if (answered.length > 0) await sleep(ROUND_GAP_MS)
+  for (const { call, args, first } of answered) {
+    const outcome = await client.request('tools/call', { name: call, arguments: args })
+    if ('error' in outcome) skipped.push({ tool: call, why: errorReason(outcome.error) })
+    else steps.push(proposeStep(call, args, [first, outcome.result]))
+  }
   return { steps, skipped }
+}
+
+/** Longer than the precision of most times in results. */
+const ROUND_GAP_MS = 1100
+
+function errorReason(error: unknown): string {
+  return `it was answered with error ${String(member(error, 'message'))}`
 }
 
 function isReadOnly({ annotations }: ListedTool): boolean {
@@ -76,19 +94,11 @@ function documentedArguments(inputSchema: unknown): JsonObject {
   return Object.fromEntries(entries)
 }
 
-/** Returns why there is no step if the tool does not answer. */
-async function proposeStep(
-  client: LiveClient,
+function proposeStep(
   call: string,
   args: JsonObject,
-): Promise<ProposedStep | string> {
-  const results: unknown[] = []
-  for (let time = 0; time < 2; time++) {
-    const outcome = await client.request('tools/call', { name: call, arguments: args })
-    if ('error' in outcome) return `it was answered with error ${String(member(outcome.error, 'message'))}`
-    results.push(outcome.result)
-  }
-  const [first, second] = results
+  [first, second]: readonly [unknown, unknown],
+): ProposedStep {
   if (member(first, 'isError') === true && member(second, 'isError') === true)
     return { call, args, expect: { isError: true }, varying: [] }
   const [stable, varying]: [Record<string, unknown>, string[]] = [{}, []]

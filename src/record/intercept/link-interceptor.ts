@@ -178,6 +178,8 @@ export class LinkInterceptor implements InterceptedLink {
   readonly #calls = new UnansweredCalls()
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
   readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
+  /** The directions that have ended. What still comes is not taken over. */
+  readonly #over = new Set<Direction>()
 
   constructor(
     interceptor: MessageHolder,
@@ -258,7 +260,7 @@ export class LinkInterceptor implements InterceptedLink {
   takes(passing: PassingMessage): boolean {
     const { dir, route } = passing
     const observed = new Observation(passing)
-    if (observed.message.kind === 'invalid') return false
+    if (observed.message.kind === 'invalid' || this.#over.has(dir)) return false
     this.#track(observed)
     observed.call = this.#callOf(dir, observed.message)
     if (this.#cancels(observed)) return true
@@ -280,12 +282,15 @@ export class LinkInterceptor implements InterceptedLink {
 
   /** The connection is over: nothing can be delivered any more, or the rest has to go now. */
   end(dir: Direction, why: string, isDeliverable: boolean): void {
+    this.#over.add(dir)
+    // Taken out first, because what waits behind a held message would be held next, when nobody can decide about it any more.
+    const waiting = this.#waiting[dir].splice(0)
     for (const held of this.#interceptor.heldOf(this, dir))
       if (isDeliverable) held.forward({ by: 'recorder', why })
       else held.drop({ by: 'recorder', why })
-    for (const { observed, of } of this.#waiting[dir].splice(0))
+    for (const { observed, of } of waiting)
       if (isDeliverable) deliverWaiting(observed, of)
-      else observed.route.drop()
+      else dropWaiting(observed, of, why)
   }
 
   /** The transport of one message is gone. */
@@ -409,6 +414,12 @@ export class LinkInterceptor implements InterceptedLink {
 interface WaitingMessage {
   readonly observed: ObservedMessage
   readonly of: number | undefined
+}
+
+function dropWaiting({ dir, arrivedAt, route }: ObservedMessage, of: number | undefined, why: string): void {
+  const ms = Math.round(monotonicNow() - arrivedAt)
+  if (of !== undefined) route.event('intercept', { action: 'drop', dir, ms, by: 'recorder', why, of })
+  route.drop()
 }
 
 function deliverWaiting({ dir, text, route }: ObservedMessage, of: number | undefined): void {
