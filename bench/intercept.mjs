@@ -30,7 +30,7 @@ export async function intercept({ rounds }) {
 }
 
 async function overStdio(rounds) {
-  const [driver, echo] = ['driver', 'echo'].map(compile)
+  const [driver, echo] = ['driver', 'echo'].map((name) => compile(name))
   const log = join(scratch, 'intercept.tape.jsonl')
   const record = [node, reelay, 'record', '-q', '--numbered', '-o', log]
   const variants = { record: [...record, '--', echo] }

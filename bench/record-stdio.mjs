@@ -10,7 +10,7 @@ const MIDDLE = { size: 10_000, label: '10 KB', calls: 4000, warm: 2000, piped: 1
 const LARGE = { size: 1_000_000, label: '1 MB', calls: 80, warm: 20, piped: 250, share: 0.7 }
 
 export async function recordStdio({ rounds }) {
-  const [driver, echo, tee] = ['driver', 'echo', 'tee'].map(compile)
+  const [driver, echo, tee] = ['driver', 'echo', 'tee'].map((name) => compile(name))
   const log = join(scratch, 'stdio.tape.jsonl')
   const variants = {
     direct: [echo],

@@ -10,7 +10,7 @@ const SMALL = { size: 200, label: '200 B', calls: 8000, warm: 4000, piped: 100_0
 const MIDDLE = { size: 10_000, label: '10 KB', calls: 4000, warm: 2000, piped: 16_000 }
 
 export async function redact({ rounds }) {
-  const [driver, echo] = ['driver', 'echo'].map(compile)
+  const [driver, echo] = ['driver', 'echo'].map((name) => compile(name))
   const log = join(scratch, 'redact.tape.jsonl')
   const record = [process.execPath, reelay, 'record', '-q', '--numbered', '-o', log]
   const variants = { plain: [...record, '--no-redact', '--', echo], redacted: [...record, '--', echo] }
