@@ -77,7 +77,7 @@ const HEX_RUN = /(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e]|0[9AaDd]){16,}/g
 export function* packedViews(text: string, work: WorkLimit): Generator<DecodedView> {
   for (const { 0: run, index } of text.matchAll(PACKED_RUN)) {
     const bytes = fromBase64(withoutPadding(run))
-    const form = compressedFormOf(bytes)
+    const form = compressedFormOf(bytes[0], bytes[1], bytes[2])
     const content = form === undefined ? bytes : decompress(bytes, form, work)
     const plain = content === undefined ? undefined : (utf16Text(content) ?? decodeUtf8OrUndefined(content))
     if (plain === undefined || (form === undefined && utf16Text(bytes) === undefined)) continue

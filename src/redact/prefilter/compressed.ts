@@ -7,8 +7,7 @@ import type { WorkLimit } from '../work-limit.ts'
 export type CompressedForm = 'gzip' | 'zlib'
 
 /** Recognises compressed data by its first bytes. */
-export function compressedFormOf(bytes: ArrayLike<number>): CompressedForm | undefined {
-  const [first, second, third] = [bytes[0] ?? 0, bytes[1] ?? 0, bytes[2] ?? 0]
+export function compressedFormOf(first = 0, second = 0, third = 0): CompressedForm | undefined {
   if (first === 0x1f && second === 0x8b && third === DEFLATE) return 'gzip'
   return first === 0x78 && (first * 256 + second) % 31 === 0 && (second & PRESET_DICTIONARY) === 0
     ? 'zlib'

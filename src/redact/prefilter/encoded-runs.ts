@@ -26,16 +26,17 @@ export function nextEncodedRun(bytes: Uint8Array, start: number, end: number): E
     while (first > from && IN_RUN[bytes[first - 1]!] === 1) first--
     const found = runAt(bytes, first, end)
     if (found !== undefined) return found
-    at = from = endOfWord(bytes, at + SHORTEST_RUN, end)
+    at = from = endOfWord(bytes, at + SHORTEST_RUN, end) + 1
   }
   return undefined
 }
 
 function runAt(bytes: Uint8Array, start: number, end: number): EncodedRun | undefined {
   for (let skip = 0; skip <= MOST_SKIPPED; skip++)
-    if (isHexText(bytes, start + skip, end))
+    if (BEGINS_HEX_TEXT[bytes[start + skip]!] === 1 && isHexText(bytes, start + skip, end))
       return { start: start + skip, end: endOf(bytes, start + skip, end, HEX), kind: 'hex' }
   for (let skip = 0; skip < 4; skip++) {
+    if (BEGINS_BASE64[bytes[start + skip]!] === 0) continue
     const kind = kindOfBase64(bytes, start + skip)
     if (kind !== undefined) return { start: start + skip, end: endOf(bytes, start + skip, end, IN_RUN), kind }
   }
@@ -43,22 +44,30 @@ function runAt(bytes: Uint8Array, start: number, end: number): EncodedRun | unde
 }
 
 function isHexText(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start + LOOK_AHEAD > end) return false
   for (let at = start; at < start + LOOK_AHEAD; at += 2) {
-    const [high, low] = [HEX[bytes[at]!]!, HEX[bytes[at + 1]!]!]
+    const high = HEX[bytes[at]!]!
+    const low = HEX[bytes[at + 1]!]!
     if (high === 0 || low === 0 || !isText((high - 1) * 16 + low - 1)) return false
   }
-  return start + LOOK_AHEAD <= end
+  return true
 }
 
 /** Decodes the first groups, and stops at the first byte that rules out all kinds. */
 function kindOfBase64(bytes: Uint8Array, start: number): EncodedRun['kind'] | undefined {
-  let [canBeText, canBeWide] = [true, true]
+  let canBeText = true
+  let canBeWide = true
   for (let group = 0; group < LOOK_AHEAD / 4; group++) {
     const at = start + 4 * group
-    const [one, two, three, four] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!]
-    const bits = (VALUES[one]! << 18) | (VALUES[two]! << 12) | (VALUES[three]! << 6) | VALUES[four]!
-    const [first, second, third] = [bits >> 16, (bits >> 8) & 255, bits & 255]
-    if (group === 0 && compressedFormOf([first, second, third]) !== undefined) return 'compressed'
+    const bits =
+      (VALUES[bytes[at]!]! << 18) |
+      (VALUES[bytes[at + 1]!]! << 12) |
+      (VALUES[bytes[at + 2]!]! << 6) |
+      VALUES[bytes[at + 3]!]!
+    const first = bits >> 16
+    const second = (bits >> 8) & 255
+    const third = bits & 255
+    if (group === 0 && compressedFormOf(first, second, third) !== undefined) return 'compressed'
     canBeText &&= isText(first) && isText(second) && isText(third)
     // The bytes of two groups are three characters of UTF-16.
     canBeWide &&=
@@ -110,3 +119,8 @@ const HEX = new Uint8Array(256)
 for (let value = 0; value < 16; value++)
   for (const digit of [value.toString(16), value.toString(16).toUpperCase()])
     HEX[digit.charCodeAt(0)] = value + 1
+/** The first digit of a character in hex, and the first character of a text or of compressed data in base64. Most words begin otherwise. */
+const BEGINS_HEX_TEXT = new Uint8Array(256)
+for (const digit of '0234567') BEGINS_HEX_TEXT[digit.charCodeAt(0)] = 1
+const BEGINS_BASE64 = new Uint8Array(256)
+for (const char of 'CDHIJKLMNOPQRSTUVWXYZabcdef') BEGINS_BASE64[char.charCodeAt(0)] = 1

@@ -7,7 +7,7 @@ import type { ByteTest, PatternKind } from './prefilter.ts'
 /** The rest of a name, and then a value: `":`, `\":`, `=`. */
 const isNameWithValue: ByteTest = (bytes, at, end) => {
   let next = at
-  while (next < end && next < at + LONGEST_REST && isNameByte(bytes[next]!)) next++
+  while (next < end && isNameByte(bytes[next]!)) if (++next > at + LONGEST_NAME) return false
   return (
     isValueNext(bytes, next, end) ||
     isFlagBeforePassword(bytes, next, end) ||
@@ -30,7 +30,7 @@ const isFlagGivenValue: ByteTest = (bytes, at, end) =>
 
 /** The end of a name, and a value or a random word soon after it. */
 const isNameBeforeValue: ByteTest = (bytes, at, end) =>
-  isValueNext(bytes, at, end) || isScrambledWordNear(bytes, at, end)
+  !isLetterOrDigit(bytes[at] ?? 0) && (isValueNext(bytes, at, end) || isScrambledWordNear(bytes, at, end))
 
 /** A word with two numbers in it, such as `Tr0ub4dor`, or a value in quotes with a digit after a bracket or a comma. */
 const isScrambledWordNear: ByteTest = (bytes, at, end) => {
@@ -244,7 +244,6 @@ const isInsideLongWord: ByteTest = (bytes, at) => {
 const WORD_TESTS = { word: isInsideWord, 'long-word': isInsideLongWord }
 
 const encoder = new TextEncoder()
-const LONGEST_REST = 24
 const LONGEST_GAP = 48
 const [SHORTEST_SCRAMBLED, SHORTEST_QUOTED] = [8, 6]
 const DIGIT_NINE = 0x39

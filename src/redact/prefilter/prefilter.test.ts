@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toByteString, PrefilterTables } from './prefilter.ts'
 import { SecretPrefilter } from './prefilter.ts'
+import { NAME, NAME_ENDING } from './pattern-kinds.ts'
 
 const pattern = fc.string({ minLength: 3, maxLength: 40 })
 const around = fc.string({ maxLength: 60 })
@@ -55,4 +56,12 @@ test('a pattern of one character is found, and one of two opens the gate for eve
   ])
   gate.add('xy', { isAnyCase: false })
   expect(gate.mayMatch(encoder.encode('abcd'))).toBe(true)
+})
+
+test('a name counts only if it ends where it must, however random the words after it are', () => {
+  const gate = new SecretPrefilter(new PrefilterTables())
+  gate.add('pwd', NAME_ENDING)
+  gate.add('token', NAME)
+  const texts = ['the pwd is Tr0ub4dor3', 'bipwdkry Tr0ub4dor3', `token${'y'.repeat(80)} Tr0ub4dor3`]
+  expect(texts.map((text) => gate.mayMatch(encoder.encode(text)))).toEqual([true, false, false])
 })
