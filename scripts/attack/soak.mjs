@@ -1,5 +1,6 @@
 // Runs `serve --http`, `record` and `record --url` for a long time at a steady rate, and prints how much memory they use. With
 // --minutes 60 this is the figure in docs/security.md.
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { echoServer, recordedTape, startReelay } from './targets.mjs'
 
 const REQUESTS_PER_SESSION = 20
+const CALLS_PER_SECRET = 5
 const SAMPLES = 12
 /** Memory may still be growing to its working size in the first part of a run. */
 const WARM_UP = 1 / 4
@@ -77,7 +79,7 @@ async function keepAsking({ ask, counts }, rate, end) {
 
 async function countAnswer(ask, counts) {
   const isRight = await ask().catch((error) => {
-    counts.errors.add(error.code ?? error.message)
+    counts.errors.add(`${new Date().toISOString().slice(11, 19)} ${error.code ?? error.message}`)
     return false
   })
   if (!isRight) counts.wrong++
@@ -102,10 +104,15 @@ async function serveHttp(folder, tape) {
       left = REQUESTS_PER_SESSION
     }
     const id = await session
-    const { status } = await post(url, agent, CALL, { 'Mcp-Session-Id': id })
-    return status === 200
+    const { status } = await post(url, agent, nextCall(), { 'Mcp-Session-Id': id })
+    return isOk(status)
   }
   return { name: 'serve --http', program, ask, ...empty() }
+}
+
+function isOk(status) {
+  if (status !== 200) throw new Error(`status ${status}`)
+  return true
 }
 
 async function newSession(url, agent) {
@@ -117,7 +124,7 @@ async function recordUrl(folder, upstream) {
   const args = ['record', '--url', upstream, '-o', join(folder, 'url.tape.jsonl'), '--max-size', '1000']
   const program = await startReelay(args, folder)
   const agent = new Agent({ keepAlive: true, maxSockets: 32 })
-  const ask = async () => (await post(program.url, agent, CALL)).status === 200
+  const ask = async () => isOk((await post(program.url, agent, nextCall())).status)
   return { name: 'record --url', program, ask, ...empty() }
 }
 
@@ -133,7 +140,7 @@ async function recordStdio(folder) {
     for (const line of lines) waiting.shift()?.(line.includes('"params"'))
   })
   const ask = () => {
-    program.child.stdin.write(`${CALL}\n`)
+    program.child.stdin.write(`${nextCall()}\n`)
     return new Promise((resolve) => waiting.push(resolve))
   }
   return { name: 'record (stdio)', program, ask, ...empty() }
@@ -143,12 +150,14 @@ function empty() {
   return { counts: { sent: 0, wrong: 0, errors: new Set() }, samples: [] }
 }
 
-const CALL = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 7,
-  method: 'tools/call',
-  params: { name: 'echo', arguments: { text: 'x'.repeat(200) } },
-})
+let calls = 0
+
+/** A call of a tool. Every fifth one has a secret that was never seen before. */
+function nextCall() {
+  const secret = calls++ % CALLS_PER_SECRET === 0 ? `, and ghp_${randomBytes(18).toString('hex')}` : ''
+  const params = { name: 'echo', arguments: { text: 'x'.repeat(200) + secret } }
+  return JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'tools/call', params })
+}
 const INITIALIZE = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
@@ -176,7 +185,8 @@ function post(url, agent, body, headers = {}) {
       },
     )
     req.on('error', (error) => {
-      // The listener closes idle connections. A client that uses one at that moment has to send the request again.
+      // The listener closes idle connections after the time that it announces, which an agent of Node does not heed by default. A
+      // client that uses one at that moment has to send the request again.
       const wasClosed = req.reusedSocket && error.code === 'ECONNRESET'
       if (wasClosed) resolve(post(url, agent, body, headers))
       else reject(error)

@@ -193,6 +193,23 @@ test('an idle connection is closed, but not while a response is pending or unrea
   expect((await slow.answer()).body.length).toBe(LONG.length)
 })
 
+test('a request that waits while the process stands still is answered, even if its connection was idle for too long', async () => {
+  const { url } = await listening(sayWho, { keepAliveTimeout: 1000 })
+  const [plain, other] = [rawClient(url), rawClient(url)]
+  await plain.write(posted('a'))
+  await other.write('P', posted('a').slice(1))
+  for (const client of [plain, other]) await client.answer()
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const { socket } of [plain, other]) socket.write(posted('b'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STANDSTILL_MS)
+  const lost = Promise.race([plain.closed, other.closed]).then(() => 'a connection was closed')
+  const answers = Promise.all([plain, other].map(async (client) => (await client.answer()).body))
+  expect(await Promise.race([answers, lost])).toEqual(['ok', 'ok'])
+})
+
+/** Longer than an idle connection is kept. */
+const STANDSTILL_MS = 2200
+
 test('closing disconnects every client', async () => {
   const { url, plain } = await listening(sayWho)
   const [idle, other] = [rawClient(url), rawClient(url)]

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RawHeaders } from '../headers.ts'
 import { FastResponse } from './fast-response.ts'
-import { headProblem, type FastRequest } from './http-server.ts'
+import { closeIfSilent, headProblem, type FastRequest } from './http-server.ts'
 
 type FastHandler = (req: FastRequest, res: FastResponse) => void
 
@@ -147,7 +147,7 @@ class FastConnection {
     const { socket } = this.#options
     const isIdle =
       this.#response === undefined && this.#incomplete === undefined && socket.writableLength === 0
-    if (isIdle) socket.destroy()
+    if (isIdle) closeIfSilent(socket)
   }
 
   readonly #onDrain = (): void => {

@@ -87,7 +87,19 @@ export function createHttpServer(): Server {
   })
   // No limit, because Node would drop the rest without a word. `headProblem` counts the headers.
   server.maxHeadersCount = 0
+  server.on('timeout', closeIfSilent)
   return server
+}
+
+/**
+ * Closes a connection that was idle for too long, unless a request is already waiting in it: a process that stood still reads its
+ * clock before its sockets.
+ */
+export function closeIfSilent(socket: Socket): void {
+  const { bytesRead } = socket
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy()
+  })
 }
 
 /**
