@@ -183,7 +183,7 @@ async function prepare(
   })
   try {
     const [tools, found] = await Promise.all([
-      peer.tools([], new EarlyRequests({ timeout, keepsIds: false })),
+      peer.tools([], new EarlyRequests({ timeout: options.timeout, keepsIds: false })),
       bindingsOfPart(part, tape),
     ])
     const known = tools.size === 0 ? toolsOnTape(part) : tools
@@ -234,7 +234,7 @@ async function calibrate(
 }
 
 function userContext(
-  { timeout = DEFAULT_TIMEOUT, startTimeout = DEFAULT_START_TIMEOUT, thinkFactor = 1 }: Partial<LoadOptions>,
+  { timeout, startTimeout = DEFAULT_START_TIMEOUT, thinkFactor = 1 }: Partial<LoadOptions>,
   { controller, timer }: RunParts,
 ): Omit<UserContext, 'open' | 'expected' | 'onCall'> {
   return { timeout, startTimeout, thinkFactor, controller, timer }

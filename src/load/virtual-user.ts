@@ -2,6 +2,7 @@ import type { FoundBindings } from '../bindings/binding.ts'
 import { member, parseJson } from '../json/parse.ts'
 import type { OpenLink } from '../link/client-link.ts'
 import type { ReplayController } from '../replay/control/controller.ts'
+import { answerTimeout, DEFAULT_TIMEOUT } from '../replay/options.ts'
 import { type PlannedMessage, planMessages, type ReplayPlan } from '../replay/plan/plan.ts'
 import type { ServerPart } from '../replay/plan/server-part.ts'
 import type { ToolDescriptions, WritePermission } from '../replay/plan/tool-safety.ts'
@@ -95,7 +96,8 @@ function plainRequest({ message, turn, text }: PlannedMessage, plan: ReplayPlan)
 export interface UserContext {
   readonly open: OpenLink
   readonly timer: PreciseTimer
-  readonly timeout: number
+  /** Milliseconds that an answer may take; `undefined` for the default, which depends on how long it took on the tape. */
+  readonly timeout: number | undefined
   readonly startTimeout: number
   /** Think times are multiplied by this; 0 leaves them out. */
   readonly thinkFactor: number
@@ -227,7 +229,7 @@ function callDirectly(
   let isSent = false
   const promise = new Promise<void>((resolve) => {
     isSent = session.exchange(
-      { text, id, token: undefined, timeout: send.timeout, message },
+      { text, id, token: undefined, timeout: answerTimeout(send.timeout, planned.turn), message },
       {
         onAnswer: ({ response, text: answer, sentAt, firstByteAt, endedAt }) => {
           send.values.learn(planned, [answer])
@@ -309,7 +311,7 @@ function createPeer(
   return new Peer(part, {
     open,
     handshake: 'own',
-    timeout,
+    timeout: timeout ?? DEFAULT_TIMEOUT,
     startTimeout,
     onAsk: 'decline',
     onOpening: () => {},

@@ -10,6 +10,7 @@ import {
 } from '../protocol/message.ts'
 import { exchangeOutcome, isPlainlyOk, type OutcomeKind } from '../protocol/outcome.ts'
 import { mayHaveMember } from '../filter/filter.ts'
+import { DEFAULT_TIMEOUT } from './options.ts'
 import type { Judges } from './judge/judge.ts'
 import { judgeMessage } from './judge/judge.ts'
 import type { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
@@ -160,7 +161,7 @@ export class LiveRun implements ControlledRun {
     }
     const id = session.nextId()
     const { text: sent, token } = withFreshIds(text, id)
-    const end = await session.request({ text: sent, id, token, timeout }).ended
+    const end = await session.request({ text: sent, id, token, timeout: timeout ?? DEFAULT_TIMEOUT }).ended
     const response = end.kind === 'answered' ? end.text : undefined
     const problem = end.kind === 'timeout' ? `no answer within ${end.after} ms` : end.kind
     return {

@@ -1,5 +1,6 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { OpenLink } from '../link/client-link.ts'
+import type { Turn } from '../tape/turns.ts'
 import type { ReplayController } from './control/controller.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import type { Ordering } from './plan/schedule.ts'
@@ -23,7 +24,10 @@ export interface ReplayOptions extends MessageSelection, WritePermission, JudgeO
   readonly maxConcurrent?: number
   /** How many steps may wait for a reader of the run before sending pauses. */
   readonly bufferSize?: number
-  /** Milliseconds that each answer may take, once the server has answered its first request. */
+  /**
+   * Milliseconds that each answer may take, once the server has answered its first request. By default 10 seconds, or three
+   * times as long as on the tape if that is longer.
+   */
   readonly timeout?: number
   /** Milliseconds that the server may take to start, until it has answered its first request. */
   readonly startTimeout?: number
@@ -60,8 +64,15 @@ export interface ReplayTarget {
   readonly isShared?: true
 }
 
-/** Milliseconds that an answer may take by default. */
+/** Milliseconds that an answer may take by default, unless it took longer on the tape. */
 export const DEFAULT_TIMEOUT = 10_000
+
+/** Returns the milliseconds that the answer to a recorded request may take. */
+export function answerTimeout(timeout: number | undefined, { trigger, response }: Turn): number {
+  if (timeout !== undefined) return timeout
+  if (trigger === undefined || response === undefined) return DEFAULT_TIMEOUT
+  return Math.max(DEFAULT_TIMEOUT, Math.ceil(3 * (response.t - trigger.t)))
+}
 
 /** Milliseconds that a server may take to start by default. A cold `npx` downloads it first. */
 export const DEFAULT_START_TIMEOUT = 60_000

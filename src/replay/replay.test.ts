@@ -5,8 +5,9 @@ import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../..
 import type { Tape } from '../store/file/read.ts'
 import { idKey, type Message } from '../protocol/message.ts'
 import { member } from '../json/parse.ts'
+import type { Turn } from '../tape/turns.ts'
 import { ReplayController } from './control/controller.ts'
-import type { ReplayOptions, ReplayTarget } from './options.ts'
+import { answerTimeout, type ReplayOptions, type ReplayTarget } from './options.ts'
 import { replay } from './replay.ts'
 import type { ReplayReport } from './report.ts'
 import type { RunState } from './steps/run-totals.ts'
@@ -132,6 +133,26 @@ test.each(['own', 'recorded', 'none'] as const)(
     expect(late.join()).toMatch(/no answer (came )?within 20 ms/)
   },
 )
+
+test('a response that was slow on the tape may take three times as long, unless the user has set a limit', () => {
+  expect([answerAt(600), answerAt(20_500)].map((turn) => answerTimeout(undefined, turn))).toEqual([
+    10_000, 60_000,
+  ])
+  expect(answerTimeout(undefined, { ...answerAt(600), response: undefined })).toBe(10_000)
+  expect(answerTimeout(50, answerAt(20_500))).toBe(50)
+})
+
+/** A call at 0.5 seconds that was answered at another time. */
+function answerAt(t: number): Turn {
+  const frame = { n: 1, server: 's', conn: 1, text: '' }
+  const request = { kind: 'request', id: 1, method: 'tools/call', params: {} } as const
+  const response = { kind: 'response', id: 1, outcome: { result: {} } } as const
+  return {
+    trigger: { ...frame, dir: 'c2s', t: 500, message: request },
+    response: { ...frame, dir: 's2c', t, message: response },
+    steps: [],
+  }
+}
 
 /** A server that takes some milliseconds to start. */
 function slowStart(milliseconds: number): ReplayTarget {

@@ -104,7 +104,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
     target,
     handshake = 'own',
     asRecordedClient = false,
-    timeout = DEFAULT_TIMEOUT,
+    timeout,
     startTimeout = DEFAULT_START_TIMEOUT,
     onAsk = 'decline',
     signal,
@@ -125,7 +125,7 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
     open,
     handshake,
     asRecordedClient,
-    timeout,
+    timeout: timeout ?? DEFAULT_TIMEOUT,
     startTimeout,
     onAsk,
     onOpening,
@@ -139,7 +139,6 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
     run = await playClient(tape, part, {
       ...options,
       ...(secrets && { secrets }),
-      timeout,
       peer,
       identity,
       requestFaults: faults,
@@ -166,7 +165,6 @@ async function runReplay(tape: ReplayedTape, options: RunOptions): Promise<Repla
 }
 
 interface PlayOptions extends RunOptions {
-  readonly timeout: number
   readonly peer: Peer
   readonly identity: IdentityJudge
   readonly requestFaults: RequestFaults | undefined

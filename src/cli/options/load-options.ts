@@ -141,9 +141,11 @@ export const LOAD_OPTIONS: OptionTable<LoadValues> = {
     sse: option('--sse', switchOn, 'Use the HTTP+SSE transport of 2024-11-05 from the start', {
       needs: { url: true },
     }),
-    timeout: option('--timeout', durationValue(), 'Count a call as failed after this time', {
-      default: `${DEFAULT_TIMEOUT / 1000}s`,
-    }),
+    timeout: option(
+      '--timeout',
+      durationValue(),
+      `Count a call as failed after this time; by default ${DEFAULT_TIMEOUT / 1000}s, or three times as long as on the tape if that is longer`,
+    ),
     startTimeout: option(
       '--start-timeout',
       durationValue(),

@@ -142,8 +142,8 @@ export const REPLAY_OPTIONS: OptionTable<
     timeout: option(
       '--timeout',
       durationValue(),
-      'Wait at most this long for each response; a plain number is in milliseconds',
-      { config: 'replay.defaults.timeout', default: `${DEFAULT_TIMEOUT / 1000}s` },
+      `Wait at most this long for each response; a plain number is in milliseconds; by default ${DEFAULT_TIMEOUT / 1000}s, or three times as long as on the tape if that is longer`,
+      { config: 'replay.defaults.timeout' },
     ),
     startTimeout: option(
       '--start-timeout',

@@ -1,11 +1,12 @@
 import { type Id, idToJson } from '../../protocol/message.ts'
+import { answerTimeout } from '../options.ts'
 import type { LiveCall, LiveSession } from '../session/live-session.ts'
 import type { Turn } from '../../tape/turns.ts'
 import { keptId, withFreshIds } from './request-ids.ts'
 
 interface EarlyRequestsOptions {
   /** Milliseconds that an answer may take. */
-  readonly timeout: number
+  readonly timeout: number | undefined
   /** True if requests are sent with their recorded ids. */
   readonly keepsIds: boolean
 }
@@ -24,8 +25,10 @@ export class EarlyRequests {
   }
 
   /** Sends a recorded request. `text` is its text with live values. */
-  send(session: LiveSession, { trigger, response }: Turn, text: string): LiveCall {
-    const { timeout, keepsIds } = this.#options
+  send(session: LiveSession, turn: Turn, text: string): LiveCall {
+    const { trigger, response } = turn
+    const { keepsIds } = this.#options
+    const timeout = answerTimeout(this.#options.timeout, turn)
     const recordedId: Id = trigger?.message.kind === 'request' ? trigger.message.id : 0
     const id = keepsIds ? keptId(recordedId, session, false) : session.nextId()
     const expected = response && { text: response.text, id: idToJson(recordedId) }

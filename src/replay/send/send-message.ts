@@ -1,6 +1,7 @@
 import { type Request, type Id, idToJson } from '../../protocol/message.ts'
 import type { ReplayController } from '../control/controller.ts'
 import { type PendingEdit, withEdit } from '../control/message-edit.ts'
+import { answerTimeout } from '../options.ts'
 import { callKey, cancelledKey, isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
 import { movedRequests } from '../session/live-notifications.ts'
@@ -37,8 +38,8 @@ export interface SendContext {
   readonly faults: RequestFaults | undefined
   /** Returns the milliseconds to add to timestamps of a message that was sent at this time of the tape. */
   readonly timeShift: ((at: number) => number) | undefined
-  /** Milliseconds that an answer may take. */
-  readonly timeout: number
+  /** Milliseconds that an answer may take; `undefined` for the default, which depends on how long it took on the tape. */
+  readonly timeout: number | undefined
   /** True if requests are sent with their recorded ids. */
   readonly keepsIds: boolean
   /** How often a request is sent again at most, and the milliseconds between two attempts. */
@@ -371,7 +372,7 @@ async function startRequest(
   if (end !== undefined) return { kind: 'injected', id, text, end, sentAt: run.now() }
   if (isStopped(run)) return undefined
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
-  const timeout = run.cancellations.has(planned) ? Infinity : run.timeout
+  const timeout = run.cancellations.has(planned) ? Infinity : answerTimeout(run.timeout, turn)
   const parsed = made.text === planned.text ? requestWithId(message, id) : undefined
   const call = session.request({ text, id, token, timeout, expected, message: parsed, batch })
   return { kind: 'started', call, session }

@@ -43,6 +43,8 @@ export class LiveSession {
   readonly #deadlines: Deadlines<LiveCall>
   readonly #exchanges = new Set<Exchange>()
   #exchangeTimer: NodeJS.Timeout | undefined
+  /** When the exchanges are checked next. */
+  #exchangesDue = Infinity
   readonly #closing = new AbortController()
   #link: ClientLink | undefined
   /** Why the session ended; `undefined` while the link is open. */
@@ -140,7 +142,7 @@ export class LiveSession {
     this.sent++
     this.#lastMessageAt = sentAt
     this.#exchanges.add(exchange)
-    this.#exchangeTimer ??= setTimeout(() => this.#checkExchanges(), outgoing.timeout).unref()
+    if (exchange.due < this.#exchangesDue) this.#checkExchangesAt(exchange.due, sentAt)
     return true
   }
 
@@ -152,8 +154,14 @@ export class LiveSession {
       if (exchange.due <= now) this.#callOf(exchange)
       else next = Math.min(next, exchange.due)
     }
-    this.#exchangeTimer =
-      next === Infinity ? undefined : setTimeout(() => this.#checkExchanges(), next - now).unref()
+    this.#exchangesDue = Infinity
+    if (next !== Infinity) this.#checkExchangesAt(next, now)
+  }
+
+  #checkExchangesAt(due: number, now: number): void {
+    clearTimeout(this.#exchangeTimer)
+    this.#exchangesDue = due
+    this.#exchangeTimer = setTimeout(() => this.#checkExchanges(), due - now).unref()
   }
 
   #endExchange(exchange: Exchange, text: string): void {
