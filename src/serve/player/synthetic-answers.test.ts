@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import { playing } from '../../../test/support/session-player.ts'
-import { call, callOf, client, ENVELOPE, server, tapeOf, type Said } from '../../../test/support/tape-of.ts'
+import {
+  call,
+  callOf,
+  client,
+  ENVELOPE,
+  HANDSHAKE,
+  server,
+  tapeOf,
+  type Said,
+} from '../../../test/support/tape-of.ts'
 import { META_KEYS } from '../../protocol/message.ts'
 import { newestStatelessRevision } from '../../protocol/revisions/index.ts'
 import type { Turn } from '../../tape/turns.ts'
@@ -108,9 +117,20 @@ test('a tape without a handshake is served: initialize, tools/list and the recor
     misses: [],
     notes: [
       'initialize is not on the tape: answered by what the rest of the tape shows of the server',
-      'tools/list is not on the tape, and neither is the handshake: answered with what was used',
+      'tools/list is not on the tape: answered with the names of what was used',
     ],
   })
+})
+
+test('a tape whose client never listed the tools lists those that were called; other lists are misses', () => {
+  const run = playing(...HANDSHAKE, ...call(1, 'search', { q: 'foo' }, 'found'))
+  run.say(ask('a', 'tools/list'), ask('b', 'prompts/list'))
+  expect(run.out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
+    { id: 'a', result: { tools: [{ name: 'search', inputSchema: { type: 'object' } }] } },
+    { id: 'b', error: { data: { reason: 'UNKNOWN_METHOD' } } },
+  ])
+  const note = 'tools/list is not on the tape: answered with the names of what was used'
+  expect(run.player.drift().notes).toEqual([note])
 })
 
 test('a tape without a handshake lists the prompts and resources that were used', () => {

@@ -41,8 +41,10 @@ export function syntheticAnswer(
     const result = revision.openingResult({ ...description(), version: agreed })
     return { answer: { result }, note: `${method} ${OPENING_NOTE}`, isAssumed: true }
   }
+  // The Python SDK and agent frameworks list tools before or after a call, so they need the list even if the recorded client did not.
   const list = LISTS.get(method)
-  if (list !== undefined && !hasMethod(turns, server, [method, revision.openingMethod])) {
+  const reasons = method === 'tools/list' ? [method] : [method, revision.openingMethod]
+  if (list !== undefined && !hasMethod(turns, server, reasons)) {
     const used = usedItems(turns, server, list.use)
     const modern = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
     const result = { [list.member]: list.items(used), ...(revision.isStateless && modern) }
@@ -70,7 +72,7 @@ function hasMethod(turns: TurnStore, server: string, methods: readonly string[])
   return turns.kinds().some((kind) => kind.server === server && methods.includes(kind.method))
 }
 
-/** How a list is answered for a tape without its beginning: with what was used. Nothing more is known of it. */
+/** How a list that was not recorded is answered: with what was used. Nothing more is known of it. */
 interface AssumedList {
   /** The method that uses an item. */
   readonly use: string
@@ -123,7 +125,7 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
 }
 
 const OPENING_NOTE = 'is not on the tape: answered by what the rest of the tape shows of the server'
-const LIST_NOTE = 'is not on the tape, and neither is the handshake: answered with what was used'
+const LIST_NOTE = 'is not on the tape: answered with the names of what was used'
 const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
 function declaresLogging(turns: TurnStore, server: string): boolean {
