@@ -1,5 +1,5 @@
 import { judgeName } from '../secret-names.ts'
-import type { ByteTest, PatternKind } from './prefilter.ts'
+import { isLetterOrDigit, type ByteTest, type PatternKind } from './prefilter.ts'
 
 // The tests below read the bytes after a keyword, or before it. They are cheaper than a regular expression on a string, and may
 // accept too much: a text that passes is searched with the rules themselves.
@@ -300,11 +300,6 @@ function isHexDigit(byte: number): boolean {
   return (letter >= 0x61 && letter <= 0x66) || (byte >= 0x30 && byte <= 0x39)
 }
 
-function isLetterOrDigit(byte: number): boolean {
-  const letter = byte | 0x20
-  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39)
-}
-
 export const EXACT: PatternKind = { isAnyCase: false }
 export const ANY_CASE: PatternKind = { isAnyCase: true }
 export const NAME: PatternKind = {
@@ -313,7 +308,7 @@ export const NAME: PatternKind = {
   notPrecededBy: isCursorWordBefore,
 }
 export const KEY_NAME: PatternKind = { isAnyCase: true, followedBy: isKeyWithValue }
-export const NAME_ENDING: PatternKind = { isAnyCase: true, followedBy: isNameBeforeValue }
+export const NAME_ENDING: PatternKind = { isAnyCase: true, isWordEnd: true, followedBy: isNameBeforeValue }
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }
 

@@ -162,23 +162,16 @@ export class SecretPrefilter {
     const hereLonger = (here * 31 + (bytes[at + 3]! | CASE_BIT)) & HASH_MASK
     const beforeLonger = (before * 31 + three) & HASH_MASK
     const bits = this.#usedHashes
-    const found =
-      (bits[here >>> 5]! >>> (here & 31)) |
-      (bits[before >>> 5]! >>> (before & 31)) |
-      (bits[hereLonger >>> 5]! >>> (hereLonger & 31)) |
-      (bits[beforeLonger >>> 5]! >>> (beforeLonger & 31))
-    if ((found & 1) === 0) return false
-    if (this.#matchesAt(bytes, at, within)) return true
-    return at > within.start && this.#matchesAt(bytes, at - 1, within)
-  }
-
-  /** Returns true if the rarest bytes of a pattern are at this index, and the rest of the pattern around them. */
-  #matchesAt(bytes: Uint8Array, at: number, within: ScanRange): boolean {
-    const three = hashOfThreeBytes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!)
-    if (this.#matchesHashAt(three, bytes, at, within)) return true
+    const isHere = (bits[here >>> 5]! >>> (here & 31)) & 1
+    const isBefore = (bits[before >>> 5]! >>> (before & 31)) & 1
+    const isHereLonger = (bits[hereLonger >>> 5]! >>> (hereLonger & 31)) & 1
+    const isBeforeLonger = (bits[beforeLonger >>> 5]! >>> (beforeLonger & 31)) & 1
+    if ((isHere | isBefore | isHereLonger | isBeforeLonger) === 0) return false
     return (
-      at + LEAST_BYTES < within.end &&
-      this.#matchesHashAt(hashWith(three, bytes[at + LEAST_BYTES]!), bytes, at, within)
+      (isHere === 1 && this.#matchesHashAt(here, bytes, at, within)) ||
+      (isHereLonger === 1 && this.#matchesHashAt(hereLonger, bytes, at, within)) ||
+      (isBefore === 1 && this.#matchesHashAt(before, bytes, at - 1, within)) ||
+      (isBeforeLonger === 1 && this.#matchesHashAt(beforeLonger, bytes, at - 1, within))
     )
   }
 
@@ -454,6 +447,8 @@ export type ByteTest = (bytes: Uint8Array, at: number, end: number) => boolean
 /** How a pattern is compared, and what may be around it. */
 export interface PatternKind {
   readonly isAnyCase: boolean
+  /** The pattern is the end of a word. */
+  readonly isWordEnd?: true
   /** Must be true for the bytes after the pattern. */
   readonly followedBy?: ByteTest | undefined
   /** Must be false for the bytes before the pattern. */
@@ -489,11 +484,17 @@ function entryMatchesAt(
   const begin = at - offset
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
+  if (kind.isWordEnd === true && behind < end && isLetterOrDigit(bytes[behind]!)) return false
   for (let index = 0; index < wanted.length; index++)
     if (!isSameByte(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
   const { followedBy, notPrecededBy } = kind
   if (notPrecededBy?.(bytes, begin, end) === true) return false
   return followedBy === undefined || followedBy(bytes, behind, end)
+}
+
+export function isLetterOrDigit(byte: number): boolean {
+  const letter = byte | CASE_BIT
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x39)
 }
 
 function isSameByte(byte: number, wanted: number, isAnyCase: boolean): boolean {
