@@ -307,7 +307,7 @@ export const NAME: PatternKind = {
   followedBy: isNameWithValue,
   notPrecededBy: isCursorWordBefore,
 }
-export const KEY_NAME: PatternKind = { isAnyCase: true, followedBy: isKeyWithValue }
+export const KEY_NAME: PatternKind = { isAnyCase: true, isWordEnd: true, followedBy: isKeyWithValue }
 export const NAME_ENDING: PatternKind = { isAnyCase: true, isWordEnd: true, followedBy: isNameBeforeValue }
 export const FLAG_ENDING: PatternKind = { isAnyCase: true, followedBy: isFlagGivenValue }
 export const ESCAPED_LETTER: PatternKind = { isAnyCase: true, followedBy: isEscapedLetter }

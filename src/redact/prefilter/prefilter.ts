@@ -10,6 +10,7 @@ import { WindowFilter } from './fingerprints.ts'
 export class SecretPrefilter {
   readonly #tables: PrefilterTables
   readonly #followers: Uint32Array
+  readonly #letterFollowers: Uint32Array
   readonly #firstEntries: Uint16Array
   readonly #usedHashes: Uint32Array
   readonly #entries: readonly (PatternEntry | undefined)[]
@@ -20,6 +21,7 @@ export class SecretPrefilter {
   constructor(from: PrefilterTables) {
     this.#tables = from
     this.#followers = from.followers
+    this.#letterFollowers = from.letterFollowers
     this.#firstEntries = from.firstEntries
     this.#usedHashes = from.usedHashes
     this.#entries = from.entries
@@ -153,6 +155,9 @@ export class SecretPrefilter {
 
   /** The rarest bytes of a pattern begin at this index, or at the one before. A small table tells most of the other places. */
   #matchesAround(bytes: Uint8Array, at: number, within: ScanRange): boolean {
+    const letters = this.#letterFollowers[pairOf(bytes[at]!, bytes[at + 1]!)]!
+    if (((letters >> (bytes[at + 2]! & BYTE_KINDS)) & 1) === 0 && isLetterOrDigit(bytes[at + 2]!))
+      return false
     const zero = at > within.start ? bytes[at - 1]! | CASE_BIT : 0
     const one = bytes[at]! | CASE_BIT
     const two = bytes[at + 1]! | CASE_BIT
@@ -260,6 +265,8 @@ export interface PrefilterImage {
   readonly entries: string
   /** Pairs of bytes, each with the classes of bytes that can follow it. */
   readonly followers: string
+  /** The pairs for which these classes are others if the byte is a letter or a digit. */
+  readonly letterFollowers: string
   /** Hashes, each with the first entry that has it. */
   readonly firstEntries: string
 }
@@ -273,6 +280,8 @@ const BYTE_KINDS = 31
 export class PrefilterTables {
   /** For each pair of bytes: the classes of bytes that follow it in a pattern. */
   readonly followers: Uint32Array = new Uint32Array(1 << 16)
+  /** The same for letters and digits, which do not follow a pattern that is the end of a word. */
+  readonly letterFollowers: Uint32Array = new Uint32Array(1 << 16)
   /** For each hash of the rarest bytes of a pattern: the first entry with that hash, counted from 1. */
   readonly firstEntries: Uint16Array = new Uint16Array(1 << HASH_BITS)
   /** For each hash, one bit: whether it has an entry. This table fits into the fastest memory of a processor. */
@@ -289,6 +298,8 @@ export class PrefilterTables {
     this.#kinds = kinds
     if (image === undefined) return
     fillFollowers(this.followers, atob(image.followers))
+    this.letterFollowers.set(this.followers)
+    fillFollowers(this.letterFollowers, atob(image.letterFollowers))
     fillFirstEntries(this.firstEntries, this.usedHashes, atob(image.firstEntries))
     this.entries.length = packedCount(image.entries) / NUMBERS_PER_ENTRY
   }
@@ -305,19 +316,22 @@ export class PrefilterTables {
     const offset = rarestWindow(bytes, width)
     const [one, two, three] = [0, 1, 2].map((at) => bytes.charCodeAt(offset + at)) as [number, number, number]
     const four = width > LEAST_BYTES ? bytes.charCodeAt(offset + LEAST_BYTES) : undefined
-    this.#addPair(one, two, kind.isAnyCase, 1 << (three & BYTE_KINDS))
-    this.#addPair(two, three, kind.isAnyCase, four === undefined ? ANY_KIND : 1 << (four & BYTE_KINDS))
+    const tables = [this.followers, this.letterFollowers]
+    addPair(tables, one, two, kind, 1 << (three & BYTE_KINDS))
+    if (four !== undefined) addPair(tables, two, three, kind, 1 << (four & BYTE_KINDS))
+    else addPair(kind.isWordEnd === true ? [this.followers] : tables, two, three, kind, ANY_KIND)
     const first = hashOfThreeBytes(one, two, three)
     const hash = four === undefined ? first : hashWith(first, four)
     if (this.entries.length === MAX_ENTRIES) return false
     const next = this.firstEntries[hash]!
     const chain = this.#chainFrom(next)
     const window = bytes.slice(offset, offset + width)
-    if (chain.length < MAX_CHAIN_LENGTH || rule > 0) this.entries.push({ bytes, offset, kind, next, rule })
+    if (chain.length < MAX_CHAIN_LENGTH || rule > 0)
+      this.entries.push(entryOf({ bytes, offset, kind, next, rule }))
     else if (chain.some((entry) => entry.bytes === window)) return true
     else if (chain.length === 2 * MAX_CHAIN_LENGTH) return false
     // One entry for the rarest bytes alone stands for all further patterns that have them.
-    else this.entries.push({ bytes: window, offset: 0, kind: { isAnyCase: true }, next, rule })
+    else this.entries.push(entryOf({ bytes: window, offset: 0, kind: { isAnyCase: true }, next, rule }))
     this.firstEntries[hash] = this.entries.length
     this.usedHashes[hash >>> 5]! |= 1 << (hash & 31)
     return true
@@ -343,6 +357,12 @@ export class PrefilterTables {
         entries.flatMap(({ offset, kind, next, rule }) => [offset, kindIndex(kind, kinds), next, rule]),
       ),
       followers: packNumbers(toSparse(this.followers).flatMap(inTwoParts)),
+      letterFollowers: packNumbers(
+        toSparse(this.followers)
+          .filter((pair, at) => at % 2 === 0 && this.letterFollowers[pair] !== this.followers[pair])
+          .flatMap((pair) => [pair, this.letterFollowers[pair]!])
+          .flatMap(inTwoParts),
+      ),
       firstEntries: packNumbers(toSparse(this.firstEntries)),
     }
   }
@@ -353,18 +373,21 @@ export class PrefilterTables {
     const [offset, kind, next, rule] = [0, 1, 2, 3].map((at) =>
       numberAt(numbers, index * NUMBERS_PER_ENTRY + at),
     ) as [number, number, number, number]
-    return { bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next, rule }
+    return entryOf({ bytes: this.#patterns[index]!, offset, kind: this.#kinds[kind]!, next, rule })
   }
+}
 
-  #addPair(first: number, second: number, isAnyCase: boolean, kinds: number): void {
-    const { followers } = this
-    followers[pairOf(first, second)]! |= kinds
-    if (!isAnyCase) return
-    const [one, other] = [otherCase(first), otherCase(second)]
-    followers[pairOf(one, second)]! |= kinds
-    followers[pairOf(first, other)]! |= kinds
-    followers[pairOf(one, other)]! |= kinds
-  }
+/** Adds the classes of bytes that can follow two bytes of a pattern. */
+function addPair(
+  tables: readonly Uint32Array[],
+  first: number,
+  second: number,
+  { isAnyCase }: PatternKind,
+  kinds: number,
+): void {
+  for (const one of isAnyCase ? [first, otherCase(first)] : [first])
+    for (const two of isAnyCase ? [second, otherCase(second)] : [second])
+      for (const table of tables) table[pairOf(one, two)]! |= kinds
 }
 
 const NUMBERS_PER_ENTRY = 4
@@ -465,6 +488,13 @@ interface PatternEntry {
   readonly next: number
   /** The number of the rule that the pattern belongs to; 0 if it belongs to none. */
   readonly rule: number
+  readonly isWordEnd: boolean
+}
+
+/** All entries have the same shape, and what is asked first is in the entry itself: kinds differ in shape, which is slow. */
+function entryOf(entry: Omit<PatternEntry, 'isWordEnd'>): PatternEntry {
+  const { kind, bytes, offset, next, rule } = entry
+  return { kind, bytes, offset, next, rule, isWordEnd: kind.isWordEnd === true }
 }
 
 /** The range that a pattern must not exceed. */
@@ -480,11 +510,11 @@ function entryMatchesAt(
   at: number,
   { start, end }: ScanRange,
 ): boolean {
-  const { bytes: wanted, offset, kind } = entry
+  const { bytes: wanted, offset, kind, isWordEnd } = entry
   const begin = at - offset
   const behind = begin + wanted.length
   if (begin < start || behind > end) return false
-  if (kind.isWordEnd === true && behind < end && isLetterOrDigit(bytes[behind]!)) return false
+  if (isWordEnd && behind < end && isLetterOrDigit(bytes[behind]!)) return false
   for (let index = 0; index < wanted.length; index++)
     if (!isSameByte(bytes[begin + index]!, wanted.charCodeAt(index), kind.isAnyCase)) return false
   const { followedBy, notPrecededBy } = kind

@@ -114,9 +114,9 @@ function copy(from: number, to: number, start: number, end: number): void {
 
 /** Yields the same buffer each time: a slice is valid until the next one. */
 function* slices(fd: number, start: number, end: number): Generator<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(SLICE_BYTES)
+  const buffer = Buffer.allocUnsafe(Math.min(SLICE_BYTES, end - start))
   for (let at = start; at < end;) {
-    const read = readSync(fd, buffer, 0, Math.min(SLICE_BYTES, end - at), at)
+    const read = readSync(fd, buffer, 0, Math.min(buffer.length, end - at), at)
     if (read === 0) return
     yield buffer.subarray(0, read)
     at += read
