@@ -5,10 +5,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build, installWhenNeeded, root } from './run.mjs'
-import { BUGS, sessionCalls, Shop, smallestSession } from './shrink/shop.mjs'
+import { BUGS, PLANTED, sessionCalls, Shop, smallestSession } from './shrink/shop.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -35,10 +36,11 @@ for (const bug of chosen) {
 }
 const minimal = rows.filter(({ after, truth }) => after === truth).length
 const runs = rows.filter(({ capsule }) => capsule === 'fails again, fixed passes').length
+const leaks = rows.reduce((sum, row) => sum + row.leaks, 0)
 console.log(
-  `\n${minimal} of ${rows.length} at the true minimum, median ${median(rows.map(({ probes }) => probes))} tries and ${median(rows.map(({ seconds }) => seconds)).toFixed(1)} s (ddmin, simulated: median ${median(rows.map(({ ddmin }) => ddmin))} tries); ${runs} of ${rows.length} capsules fail again, and pass with the fixed server`,
+  `\n${minimal} of ${rows.length} at the true minimum, median ${median(rows.map(({ probes }) => probes))} tries and ${median(rows.map(({ seconds }) => seconds)).toFixed(1)} s (ddmin, simulated: median ${median(rows.map(({ ddmin }) => ddmin))} tries); ${runs} of ${rows.length} capsules fail again, and pass with the fixed server; ${leaks} planted secrets in them`,
 )
-process.exitCode = minimal >= 0.95 * rows.length && runs === rows.length ? 0 : 1
+process.exitCode = minimal >= 0.95 * rows.length && runs === rows.length && leaks === 0 ? 0 : 1
 
 function shrunk(bug) {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-shrink-bugs-'))
@@ -70,19 +72,33 @@ function shrunk(bug) {
       ...server,
     ])
     const seconds = (performance.now() - began) / 1000
-    if (stdout === '') return { after: undefined, probes: 0, seconds, capsule: 'none' }
+    if (stdout === '') return { after: undefined, probes: 0, seconds, capsule: 'none', leaks: 0 }
     const { messages, probes, capsules } = JSON.parse(stdout)
-    return { after: messages.after, probes, seconds, capsule: capsuleRuns(capsules[0], env, server) }
+    return {
+      after: messages.after,
+      probes,
+      seconds,
+      capsule: capsuleRuns(capsules[0], env, server),
+      leaks: capsules.reduce((sum, file) => sum + leaksIn(file), 0),
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Counts the planted secrets in the text of a capsule and in the tape that is packed in it. */
+function leaksIn(file) {
+  const text = readFileSync(file, 'utf8')
+  const packed = /(?:reelay-capsule-tape">|\n)(H4sI[\w+/=]+)/.exec(text)?.[1]
+  if (packed === undefined) throw new Error(`${file} contains no tape`)
+  const all = text + gunzipSync(Buffer.from(packed, 'base64')).toString('utf8')
+  return PLANTED.filter((secret) => all.includes(secret)).length
 }
 
 /** Runs a capsule in another folder, against the server with the bug and without it. */
 function capsuleRuns(file, env, server) {
   const fresh = mkdtempSync(join(tmpdir(), 'reelay-capsule-run-'))
   try {
-    readFileSync(file)
     const run = (...command) =>
       reelay(fresh, env, ['capsule', 'run', file, '--allow-writes', '--', ...command]).status
     const fixed = server.with(2, 'none')

@@ -104,6 +104,12 @@ export const TOOLS = ['create', 'add', 'label', ...OWN, ...FLAGS, ...READS].map(
   annotations: { readOnlyHint: READS.includes(name) },
 }))
 
+/** Fake tokens of the session. None of them may be in a capsule. They are put together here, so that no scanner takes this file for a leak. */
+export const PLANTED = [
+  ['ghp', 'a8Kq2LmZ7vXc4BnT9sWd1RfY6hJp3GuE5oQi'].join('_'),
+  ['sk', 'live', '51Hb7xQzKt3VmRw9NcYp2LdF'].join('_'),
+]
+
 export class Shop {
   #bug
   #now
@@ -127,7 +133,7 @@ export class Shop {
     if (name === 'create') {
       const id = randomUUID()
       this.#orders.set(id, { made: this.#now(), events: [] })
-      return done({ id })
+      return done({ id, receipt: `paid with ${PLANTED[1]}` })
     }
     const order = this.#orders.get(given.id)
     if (order === undefined) return failed(`there is no order ${given.id}`)
@@ -218,7 +224,7 @@ export function sessionCalls(bug, size, seed) {
         given: {
           ...(least && { item: 'brick', quantity: least * 3 }),
           ...(length && { text: 'y'.repeat(length * 2) }),
-          note: 'a note',
+          note: `a note, token ${PLANTED[0]}`,
         },
       }
   }
@@ -226,7 +232,7 @@ export function sessionCalls(bug, size, seed) {
     ...calls,
     ...middle,
     ...(bug.pause ? [{ name: 'ping', pause: bug.pause * 1.5 }] : []),
-    { name: 'check', order: special },
+    { name: 'check', order: special, given: { note: `api_key=${PLANTED[0]}` } },
   ]
 }
 

@@ -203,9 +203,31 @@ class Shrinker {
       turns = guess
       break
     }
-    const test = (rest: ReadonlySet<number>): Promise<boolean> =>
-      this.#prober.fails({ ...start, turns: rest }, wanted)
-    return { ...start, turns: await reduceSet(turns, { needs, keep: wanted.item, test }) }
+    const reduced = async (from: ReadonlySet<number>, hasPauses: boolean): Promise<Candidate> => {
+      const test = (rest: ReadonlySet<number>): Promise<boolean> =>
+        this.#prober.fails({ ...start, turns: rest, hasPauses }, wanted)
+      return { ...start, turns: await reduceSet(from, { needs, keep: wanted.item, test }), hasPauses }
+    }
+    const fewest = await reduced(turns, start.hasPauses)
+    const paused = await this.#withPauses(fewest, wanted)
+    return paused === undefined ? fewest : reduced(paused, true)
+  }
+
+  /**
+   * Returns fewer messages that fail with the pauses of the tape, if there are any: without pauses, calls that take long may be left over
+   * only because they let time pass.
+   */
+  async #withPauses(
+    { turns, ...fewest }: Candidate,
+    wanted: FoundFailure,
+  ): Promise<ReadonlySet<number> | undefined> {
+    if (fewest.hasPauses || wanted.item === NO_ITEM || !hasPausesOnTape(this.#session)) return undefined
+    for (const guess of likelySessions(this.#session, wanted.item)) {
+      if (guess.size >= turns.size) return undefined
+      if (recordedTime(this.#session, guess) > LONGEST_PAUSES_MS) continue
+      if (await this.#prober.fails({ ...fewest, turns: guess, hasPauses: true }, wanted)) return guess
+    }
+    return undefined
   }
 
   /**
@@ -287,6 +309,28 @@ export function heldHint(tools: ReadonlySet<string>): string | undefined {
   const names = [...tools].join()
   return `calls of ${names} were not sent because they may write; to send them: --allow ${names} or --allow-writes`
 }
+
+/** How long it takes to send these messages with the pauses of the tape, in milliseconds. */
+function recordedTime({ part }: FailingSession, items: ReadonlySet<number>): number {
+  const times = [...items].map((item) => part.turns.at(item)?.trigger?.t ?? 0)
+  return Math.max(...times) - Math.min(...times)
+}
+
+const LONGEST_PAUSES_MS = 30_000
+
+/** Whether the client waited somewhere although nothing was open. */
+function hasPausesOnTape({ part, items }: FailingSession): boolean {
+  let idleSince = Infinity
+  for (const item of items) {
+    const { trigger, response } = part.turns.at(item) ?? {}
+    if (trigger !== undefined && trigger.t - idleSince >= SHORTEST_PAUSE_MS) return true
+    const end = response?.t ?? trigger?.t ?? 0
+    idleSince = idleSince === Infinity ? end : Math.max(idleSince, end)
+  }
+  return false
+}
+
+const SHORTEST_PAUSE_MS = 50
 
 /** The whole session is run this often with and without its pauses before it counts as not failing. */
 const MOST_FIRST_RUNS = 5
