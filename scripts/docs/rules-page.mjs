@@ -23,9 +23,9 @@ function levelTable() {
 
 const INTRO = `# Rules
 
-<!-- Made by \`npm run docs\` from src/compare/rules.ts and src/report/rules.ts. Do not edit by hand. -->
+<!-- Made by \`npm run docs\` from src/compare/rules.ts, src/compare/migration-rules.ts and src/report/rules.ts. Do not edit by hand. -->
 
-Every finding in a report names a rule. Rules that begin with \`live-\` belong to \`reelay replay\` and \`reelay verify\`, \`load-\` to \`reelay load\`, \`tape-\` to \`reelay inspect\`, and the others to \`reelay diff\` and \`reelay contract\`:
+Every finding in a report names a rule. Rules that begin with \`live-\` belong to \`reelay replay\` and \`reelay verify\`, \`load-\` to \`reelay load\`, \`tape-\` to \`reelay inspect\`, \`era-\` to \`reelay lint\` and \`verify --as\`, and the others to \`reelay diff\` and \`reelay contract\`:
 
 \`\`\`console
 $ reelay explain tool-removed

@@ -281,6 +281,12 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./compare/coverage.ts')).coverageCommand,
     },
     {
+      name: 'lint',
+      help: 'Make a checklist for moving to a protocol version of the other era, from a tape alone',
+      examples: ['reelay lint my-tape --for 2026-07-28', 'reelay lint my-tape --report sarif=lint.sarif'],
+      load: async () => (await import('./compare/lint.ts')).lintCommand,
+    },
+    {
       name: 'explain',
       help: 'Explain a rule that a finding names',
       examples: ['reelay explain', 'reelay explain success-to-error'],

@@ -37,6 +37,7 @@ import {
   replayDocument,
   type DocumentContext,
 } from './documents.ts'
+import { migrationAsJson, migrationAsText, migrationDocument, type TapeMigration } from './migration.ts'
 import type { ReportDocument } from './document.ts'
 import { DOCUMENT_FORMATS } from './formats/index.ts'
 import { loadAsJson, loadAsText, type LoadReport } from './load.ts'
@@ -47,6 +48,7 @@ import {
   diffsPage,
   inspectionPage,
   loadPage,
+  migrationPage,
   replayPage,
   type MakePage,
 } from './page/pages.ts'
@@ -65,6 +67,7 @@ export interface ReportInputs {
   readonly diffs: TapeDiffs
   readonly contract: ContractCheck
   readonly coverage: CoverageReport
+  readonly migration: TapeMigration
   readonly load: LoadReport
 }
 
@@ -153,6 +156,12 @@ export const REPORTS: ReportFormats = {
     { name: 'text', help: 'what is covered, and the calls that would fill the gaps', render: coverageAsText },
     { name: 'json', help: 'schema/coverage-report-1.json', render: coverageAsJson },
     ...documentFormats(coverageDocument, coveragePage),
+  ],
+
+  migration: [
+    { name: 'text', help: 'a checklist by rule', render: migrationAsText },
+    { name: 'json', help: 'the class and the rules of each exchange', render: migrationAsJson },
+    ...documentFormats(migrationDocument, migrationPage),
   ],
   load: [
     { name: 'text', help: 'a table of calls, then what the figures mean', render: loadAsText },

@@ -1,3 +1,4 @@
+import { MIGRATION_RULES, type MigrationRuleId } from '../compare/migration-rules.ts'
 import { COMPARE_RULES, type CompareRule, type CompareRuleId } from '../compare/rules.ts'
 import { ReelayError } from '../errors.ts'
 import type { StepFinding, StepState } from '../replay/steps/step.ts'
@@ -178,10 +179,14 @@ const RUN_RULES = {
 type RunRuleId = keyof typeof RUN_RULES
 
 /** A rule id never changes its meaning. */
-export type RuleId = CompareRuleId | RunRuleId
+export type RuleId = CompareRuleId | MigrationRuleId | RunRuleId
 
 /** Every rule. The page docs/reference/rules.md and `reelay explain` are made from it. */
-export const RULES: Readonly<Record<RuleId, CompareRule>> = { ...COMPARE_RULES, ...RUN_RULES }
+export const RULES: Readonly<Record<RuleId, CompareRule>> = {
+  ...COMPARE_RULES,
+  ...MIGRATION_RULES,
+  ...RUN_RULES,
+}
 
 /** Throws if there is no such rule, with a suggestion. */
 export function findRule(name: string): RuleId {

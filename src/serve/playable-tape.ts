@@ -6,7 +6,7 @@ import {
   newestStatelessRevision,
   type DetectedRevision,
 } from '../protocol/revisions/index.ts'
-import type { RequestExchange } from '../protocol/revisions/revision.ts'
+import type { RequestExchange, Revision } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
 import { turnStoreOf, type Turns, type TurnStore, type Turn } from '../tape/turns.ts'
@@ -66,6 +66,37 @@ export function servedRevision(turns: TurnStore, server: string): DetectedRevisi
       return { revision: newestStatelessRevision(), version: undefined }
   }
   return { revision, version: undefined }
+}
+
+/** How a tape is played to clients of the other era. */
+export interface PlayedAs {
+  /** The revision of the clients. */
+  readonly client: Revision
+  /** The version of the tape. */
+  readonly version: string
+}
+
+/** Returns `undefined` if the clients of this version are of the era that the tape was recorded in, or of one of its eras. */
+export function playedAs(
+  version: string | undefined,
+  turns: TurnStore,
+  server: string,
+): PlayedAs | undefined {
+  if (version === undefined) return undefined
+  const { revision = newestSessionRevision(), version: recorded } = servedRevision(turns, server)
+  const client =
+    version === newestStatelessRevision().version ? newestStatelessRevision() : newestSessionRevision()
+  const isDual = turns.kinds().some(({ method }) => method === 'initialize') && hasEnveloped(turns, server)
+  if (client.isStateless === revision.isStateless || isDual) return undefined
+  return { client, version: recorded ?? revision.version }
+}
+
+function hasEnveloped(turns: TurnStore, server: string): boolean {
+  for (let place = 0; place < turns.size; place++) {
+    const summary = turns.summary(place)
+    if (summary.server === server && summary.enveloped && !isOpeningMethod(summary.method)) return true
+  }
+  return false
 }
 
 /** Only an opening, or a request with an envelope, can prove a revision. Other turns are not loaded. */

@@ -25,6 +25,8 @@ export interface ServeOptions extends MatchOptions, Omit<PlayOptions, 'pace' | '
   readonly tape: PlayableTape
   /** The tape as the user named it, for reports. The default is its path. */
   readonly name?: string
+  /** Serves clients of this protocol version, although the tape was recorded in the other era. */
+  readonly as?: string
   /** The server to play. Required if the tape has several. */
   readonly server?: string
   /** Command-line options of this run that are not about matching. Suggested commands repeat them. */

@@ -6,9 +6,10 @@ import { type Line, lineBytes, LineSplitter } from '../protocol/lines.ts'
 import type { SuggestedMatchOptions } from '../match/options.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
 import type { Drift } from './drift.ts'
-import { withHttpFrames } from './playable-tape.ts'
+import { turnStoreOf } from '../tape/turns.ts'
+import { playedAs, resolveServer, withHttpFrames } from './playable-tape.ts'
 import { clientPause, SystemClock } from './player/clock.ts'
-import { SessionPlayer } from './player/session-player.ts'
+import { createPlayer, type ServedPlayer } from './player/translated-player.ts'
 import { sessionPlayerOptions, type ServeOptions, serveCommandLine } from './serve-options.ts'
 import type { UpstreamServer } from './upstream/upstream.ts'
 
@@ -41,24 +42,33 @@ export async function serveStdio({
   const clock = new SystemClock()
   const gone = new AbortController()
   const random = seededRandom(given.seed ?? DEFAULT_SEED)
-  const player = new SessionPlayer({
-    ...sessionPlayerOptions(
-      { ...options, clock },
-      commandFor ??
-        ((loosening) =>
-          [
-            serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
-            ...(options.flags ?? []),
-          ].join(' ')),
-    ),
-    upstream,
-    faultActions: () => ({
-      disconnect: () => gone.abort('disconnect'),
-      wire: (plan) => queue.writeNextAs(plan, clock, random, () => gone.abort('disconnect')),
-    }),
-    send: (text) => queue.add(text),
-    afterClientReads: clientPause(clock),
-  })
+  const as = playedAs(
+    options.as,
+    turnStoreOf(options.tape.turns),
+    resolveServer(options.tape, options.server),
+  )
+  const player = createPlayer(
+    {
+      ...sessionPlayerOptions(
+        { ...options, clock },
+        commandFor ??
+          ((loosening) =>
+            [
+              serveCommandLine(options.name ?? options.tape.path, options.server, loosening),
+              ...(options.flags ?? []),
+            ].join(' ')),
+      ),
+      upstream,
+      faultActions: () => ({
+        disconnect: () => gone.abort('disconnect'),
+        wire: (plan) => queue.writeNextAs(plan, clock, random, () => gone.abort('disconnect')),
+      }),
+      send: (text) => queue.add(text),
+      afterClientReads: clientPause(clock),
+      clock,
+    },
+    as,
+  )
   // A client that no longer reads has gone.
   output.on('error', () => gone.abort())
   const stop = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal])
@@ -78,7 +88,7 @@ export async function serveStdio({
   return player.drift()
 }
 
-function handleLine(player: SessionPlayer, line: InputLine): void {
+function handleLine(player: ServedPlayer, line: InputLine): void {
   if (line.kind === 'text') player.handleText(line.text)
   else player.rejectInvalid({ code: -32700, message: `Parse error: ${line.why}` })
 }

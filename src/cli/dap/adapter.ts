@@ -12,7 +12,7 @@ import type {
   StopReason,
 } from '../../replay/control/commands.ts'
 import type { ReplayReport } from '../../replay/report.ts'
-import { editText } from '../../replay/transform/edit-text.ts'
+import { editText } from '../../json/edit-text.ts'
 import { differencesAsText, doneAsText, messageName, outcomeAsText } from '../../report/debug-view.ts'
 import { replaySummaryText } from '../../report/replay.ts'
 import { escapeControlChars } from '../../text.ts'

@@ -2,7 +2,8 @@ import { parseFilter, type FilterExpression } from '../../filter/filter.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import { parseServerUrl } from '../../http/hosts.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType, usageError } from './option.ts'
-import { headerValue, listOf, seedValue, textValue, fileValue, nameList } from './option-types.ts'
+import { newestSessionRevision, newestStatelessRevision } from '../../protocol/revisions/index.ts'
+import { choiceOf, headerValue, listOf, seedValue, textValue, fileValue, nameList } from './option-types.ts'
 import { readFileSync, statSync } from 'node:fs'
 import { errorMessage, type ReelayError } from '../../errors.ts'
 import { parseVault } from '../../store/vault.ts'
@@ -48,6 +49,12 @@ export const serverOption: OptionRow<string> = option(
   textValue,
   'Select a server by name if the tape has several; * matches any characters',
 )
+
+/** A protocol version of the other era. */
+export const eraValue: ValueType<string> = {
+  ...choiceOf(newestStatelessRevision().version, newestSessionRevision().version),
+  placeholder: 'version',
+}
 
 export const seedOption: OptionRow<number> = option(
   '--seed',

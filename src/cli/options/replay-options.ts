@@ -18,6 +18,7 @@ import {
   type SecretFlags,
   seedOption,
   serverOption,
+  eraValue,
   type LiveServerFlags,
 } from './live-options.ts'
 import {
@@ -107,6 +108,7 @@ export interface ReplayFlags extends ReplaySettings, LiveServerFlags, SecretFlag
   readonly correlate?: boolean
   readonly bindings?: string
   readonly baseline?: string
+  readonly as?: string
   readonly onAsk?: Extract<ServerRequestPolicy, string> | 'ask'
   readonly beforeRun?: string
   readonly repeat?: number
@@ -160,6 +162,12 @@ export const REPLAY_OPTIONS: OptionTable<
   }),
   ...inGroup('Tape', {
     server: serverOption,
+    as: option(
+      '--as <version>',
+      eraValue,
+      'Play the tape against a server of this protocol version: 2026-07-28 (without sessions) or 2025-11-25 (with sessions)',
+      { default: 'the version of the tape' },
+    ),
     handshake: option(
       '--handshake <kind>',
       choiceOf('own', 'recorded', 'none'),
@@ -453,7 +461,7 @@ export const VERIFY_OPTIONS: OptionTable<ReplayFlags> & OptionRows = {
     '--update',
     switchOn,
     'Replace recorded responses that differ with the live ones and list the changes',
-    { group: 'Output' },
+    { group: 'Output', conflicts: ['as'] },
   ),
   watch: option('--watch', switchOn, 'Run again whenever a file of the server changes', {
     group: 'Output',

@@ -16,6 +16,7 @@ import {
   canonicalPace,
   paceFactor,
   seedOption,
+  eraValue,
   serverOption,
   type LiveServerFlags,
 } from './live-options.ts'
@@ -50,7 +51,7 @@ export interface ServeFlags
     ConfigFlags,
     MatchOptions,
     SessionLimits,
-    Pick<ServeOptions, 'server' | 'pace' | 'paceCap' | 'order' | 'onClientAnswer' | 'seed'> {
+    Pick<ServeOptions, 'server' | 'as' | 'pace' | 'paceCap' | 'order' | 'onClientAnswer' | 'seed'> {
   readonly stdio?: true
   readonly http?: ListenAddress | true
   readonly sse?: ListenAddress | true
@@ -126,6 +127,12 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
   }),
   ...inGroup('Tape', {
     server: serverOption,
+    as: option(
+      '--as <version>',
+      eraValue,
+      'Translate the tape for clients of this protocol version: 2026-07-28 (without sessions) or 2025-11-25 (with sessions)',
+      { default: 'the version of the tape' },
+    ),
   }),
   ...LIVE_SERVER_OPTIONS,
   ...inGroup('Live server', {
@@ -222,6 +229,7 @@ export const SERVE_OPTIONS: OptionTable<ServeFlags> & OptionRows = {
 
 /** Options that a suggested command repeats, so that it is the same run. */
 const REPEATED_OPTIONS = [
+  'as',
   'pace',
   'paceCap',
   'order',

@@ -28,6 +28,8 @@ import { readNoiseProfile } from '../../replay/noise/profile-file.ts'
 import { replayRepeatedly, type RepeatOptions } from '../../replay/repeat/repeat.ts'
 import { placesOfTwoValues, type RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import { failedSteps, type ReplayVerdict } from '../../replay/report.ts'
+import { migrationNotes } from '../../report/migration.ts'
+import { playAs } from './other-era.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import type { TransformRule } from '../../replay/transform/rule.ts'
 import type { ReplayStep, StepFinding } from '../../replay/steps/step.ts'
@@ -138,7 +140,15 @@ async function replayTape(
 ): Promise<void> {
   const faults = flags.faults === undefined ? [] : await readFaultsFile(flags.faults)
   const isTapedAsClient = flags.record !== undefined && flags.handshake === undefined
-  const options = { ...toReplayOptions(flags), faults, asRecordedClient: isTapedAsClient }
+  const era = await playAs(flags.as, tape, flags)
+  if (flags.as !== undefined && era === undefined)
+    process.stderr.write(`reelay: --as ${flags.as} changes nothing: the tape was recorded in this era\n`)
+  const options = {
+    ...toReplayOptions(flags),
+    faults,
+    asRecordedClient: isTapedAsClient,
+    ...era?.options,
+  }
   const turns = turnStoreOf(tape.turns)
   for (const text of [
     ...unmatchedFaults(faults, turns),
@@ -156,7 +166,7 @@ async function replayTape(
   if (flags.record !== undefined) requireNewFile(resolveTape(flags.record))
   const given = readSecretValues(flags)
   const stderr = new FoldedStderr(flags.verbose === true)
-  const { target, closeTape } = recordTarget(
+  const { target: recorded, closeTape } = recordTarget(
     announceWaiting(
       readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
       options.startTimeout,
@@ -170,6 +180,8 @@ async function replayTape(
       secrets: given,
     },
   )
+  // The tape of the run is of the era of the server.
+  const target = era?.translate(recorded) ?? recorded
   const secrets = liveSecrets(tape.header, { values: given })
   const signal = AbortSignal.any([stop]) // its listeners are released with the run
   const controller = new ReplayController()
@@ -201,13 +213,14 @@ async function replayTape(
   const beforeRun = createBeforeRun(flags.beforeRun, signal)
   const mayConfirm =
     !always && repeat > 1 && !isStepped && flags.record === undefined && flags.onAsk !== 'ask'
+  const quietTarget = readReplayTarget(command, flags, () => {})
   const runs = {
     repeat,
     always,
     onStep,
     ...(mayConfirm && {
       confirm: {
-        target: readReplayTarget(command, flags, () => {}),
+        target: era?.translate(quietTarget) ?? quietTarget,
         repeatsWrites: flags.repeat !== undefined,
       },
     }),
@@ -229,7 +242,8 @@ async function replayTape(
     printRunTape(await closeTape()) // the tape of a run that failed ends as well
   }
   stderr.close()
-  await reports.write(redactReport(report, screen))
+  const notes = [...report.notes, ...(era === undefined ? [] : migrationNotes(era.migration))]
+  await reports.write(redactReport({ ...report, notes }, screen))
   if (learnCommand !== undefined && noise === undefined && report.noise.length > 0)
     process.stderr.write(
       `reelay verify: noise was learned from the server under test; to learn it from a known-good server: ${learnCommand}\n`,

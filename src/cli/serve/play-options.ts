@@ -15,11 +15,12 @@ import type { ClockFlag, ServeFlags } from '../options/serve-options.ts'
 
 /** Converts the flags to options of the library, and reads the files that they name. */
 export async function readPlayOptions(flags: ServeFlags): Promise<Partial<ServeOptions> & SessionLimits> {
-  const { pace, paceCap, order, onClientAnswer, seed, match, rules = [], ignore = [], permissive } = flags
+  const { as, pace, paceCap, order, onClientAnswer, seed, match, rules = [], ignore = [], permissive } = flags
   const { override, faults } = flags
   return {
     ...(pace !== undefined && { pace }),
     ...(paceCap !== undefined && { paceCap }),
+    ...(as !== undefined && { as }),
     ...(order && { order }),
     ...(onClientAnswer && { onClientAnswer }),
     ...(override !== undefined && { overrides: await readOverridesFile(override) }),

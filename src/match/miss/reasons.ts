@@ -85,8 +85,10 @@ function hasOnlyOtherEras(era: Era, kinds: readonly RequestKind[]): boolean {
 }
 
 const ERA_MISMATCH_TEXT: Readonly<Record<Era, string>> = {
-  modern: 'a modern request (with a protocol version in _meta), but the tape has only legacy requests',
-  legacy: 'a legacy request (without a protocol version in _meta), but the tape has only modern requests',
+  modern:
+    'a modern request (with a protocol version in _meta), but the tape has only legacy requests; reelay serve --as 2026-07-28 translates them',
+  legacy:
+    'a legacy request (without a protocol version in _meta), but the tape has only modern requests; reelay serve --as 2025-11-25 translates them',
 }
 
 function unknownMethod(request: ClientCall, kinds: readonly RequestKind[]): MissDiagnosis {

@@ -1,5 +1,6 @@
 import type { ParamHeader, RequestHeaders } from '../headers.ts'
 import type { JsonObject } from '../../json/parse.ts'
+import type { Translator, TranslatorOptions, TranslatorPorts } from '../translation/translator.ts'
 import type { Message, Notification, Request, Response, ResponsePayload, RpcError } from '../message.ts'
 
 /**
@@ -53,6 +54,8 @@ export interface Revision {
   httpStatus(errorCode: unknown): number
   /** The server answered with this error because of the HTTP request around the message, not because of its content. */
   isTransportError(failed: FailedPost): boolean
+  /** Lets clients of this revision use a server with sessions if this one has none, or the reverse. */
+  translator(options: TranslatorOptions, ports: TranslatorPorts): Translator
 }
 
 /** How a client introduces itself. */

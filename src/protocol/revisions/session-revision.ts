@@ -1,5 +1,6 @@
 import { isObject, member } from '../../json/parse.ts'
 import { METHOD_NOT_FOUND } from '../message.ts'
+import { SessionClientTranslator } from '../translation/session-client.ts'
 import type { Revision } from './revision.ts'
 
 /** The facts in which session-based revisions differ. */
@@ -53,6 +54,7 @@ export function sessionRevision({
     httpStatus: () => 200,
     isTransportError: ({ method, errorCode }) =>
       TRANSPORT_ERROR_CODES.has(errorCode) || (method === 'initialize' && OPENING_ERROR_CODES.has(errorCode)),
+    translator: (options, ports) => new SessionClientTranslator(options, ports),
   }
 }
 

@@ -20,6 +20,7 @@ import {
   metaValue,
 } from '../message.ts'
 import { isObject, member, type JsonObject } from '../../json/parse.ts'
+import { StatelessClientTranslator } from '../translation/stateless-client.ts'
 import type { ClientDescription, PostError, Revision } from './revision.ts'
 
 /**
@@ -84,6 +85,7 @@ export function statelessRevision({ version }: Pick<Revision, 'version'>): Revis
       if (errorCode === UNSUPPORTED_VERSION) return envelopeVersion(params) !== version
       return method === 'server/discover' || TRANSPORT_ERROR_CODES.has(errorCode)
     },
+    translator: (options, ports) => new StatelessClientTranslator(options, ports),
   }
 }
 
@@ -150,7 +152,7 @@ export function sessionRefusal(recorded: readonly string[], requested: unknown):
 }
 
 const SESSION_REFUSAL_HINT =
-  'Use a client that supports this version, or record another tape with this client'
+  'Serve the tape with --as 2025-11-25 to translate it for this client, or use a client that supports this version'
 
 /** The error for a message that a stateless endpoint never accepts. */
 export function invalidPost(what: string): PostError {

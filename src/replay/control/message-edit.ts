@@ -4,7 +4,7 @@ import { parsePath } from '../../json/path.ts'
 import { calledTool, classifyMessage, type Notification, type Request } from '../../protocol/message.ts'
 import type { PlannedMessage } from '../plan/plan.ts'
 import type { ReplayStep } from '../steps/step.ts'
-import { editText } from '../transform/edit-text.ts'
+import { editText } from '../../json/edit-text.ts'
 import type { TransformedMessage } from '../transform/transform.ts'
 import type { MessageEdit } from './commands.ts'
 

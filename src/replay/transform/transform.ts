@@ -4,7 +4,7 @@ import { parseJson, isObject, member } from '../../json/parse.ts'
 import type { JsonRange } from '../../json/scan.ts'
 import { type PathPattern, EVERY_ITEM, type PathSegment } from '../../json/path.ts'
 import { classifyMessage } from '../../protocol/message.ts'
-import { editText } from './edit-text.ts'
+import { editText } from '../../json/edit-text.ts'
 import type { TransformAction, TransformSubject, TransformRule, TransformCondition } from './rule.ts'
 
 /** A message after the rules were applied. */

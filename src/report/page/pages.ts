@@ -28,6 +28,7 @@ import {
 import type { TapeDiffs } from '../findings.ts'
 import type { Inspection } from '../inspect/inspect.ts'
 import { loadCharts, loadTable, type LoadReport } from '../load.ts'
+import { migrationDocument, type TapeMigration } from '../migration.ts'
 import { isHandshakeStep } from '../replay.ts'
 import { pageAsHtml, type PageContent, type PageOptions, type PageRow } from './html.ts'
 import type { PageMessage } from './page-data.ts'
@@ -192,6 +193,9 @@ export const contractPage: MakePage<ContractCheck> = (check, context, options) =
 
 export const coveragePage: MakePage<CoverageReport> = (report, context, options) =>
   itemsPage(coverageDocument(report, context), options)
+
+export const migrationPage: MakePage<TapeMigration> = (report, context, options) =>
+  itemsPage(migrationDocument(report, context), options)
 
 export const loadPage: MakePage<LoadReport> = (report, context, options) => {
   const document = loadDocument(report, context)

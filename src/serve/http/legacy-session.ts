@@ -4,7 +4,7 @@ import { member } from '../../json/parse.ts'
 import { newestSessionRevision } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import { withReply, type ReplyChannel, type SendReply } from '../player/reply-channel.ts'
-import type { SessionPlayer } from '../player/session-player.ts'
+import type { ServedPlayer } from '../player/translated-player.ts'
 import {
   PostExchange,
   type AcceptedTypes,
@@ -25,7 +25,7 @@ export class LegacySession {
   readonly #clients: ClientSessions
   readonly #heads: RecordedHeads
   readonly #context: ExchangeContext
-  readonly #player: SessionPlayer
+  readonly #player: ServedPlayer
   readonly #log = new EventLog<LegacyStream>()
   readonly #standing: LegacyStream
   /** Carries messages that belong to no request. */

@@ -5,7 +5,7 @@ import { type Message, META_KEYS, metaValue } from '../../protocol/message.ts'
 import { revisionOfPost, statelessVersions } from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import type { ReplyChannel } from '../player/reply-channel.ts'
-import type { SessionPlayer } from '../player/session-player.ts'
+import type { ServedPlayer } from '../player/translated-player.ts'
 import { recordedInputSchemas } from '../playable-tape.ts'
 import type { SessionFilter } from '../player/turn-filters.ts'
 import {
@@ -101,11 +101,11 @@ export class ModernEndpoint {
 
 /** What is kept for one client. If it is forgotten, the client starts again with an unused tape. */
 class ModernClient {
-  readonly player: SessionPlayer
+  readonly player: ServedPlayer
   readonly end: () => void
   openExchanges = 0
 
-  constructor(player: SessionPlayer, end: () => void) {
+  constructor(player: ServedPlayer, end: () => void) {
     this.player = player
     this.end = end
   }

@@ -1,10 +1,11 @@
 import type { SuggestedMatchOptions } from '../../match/options.ts'
 import { FilteredTurns, turnStoreOf, type TurnStore } from '../../tape/turns.ts'
 import { mergeSessionDrifts, sumServerDrifts, type Drift } from '../drift.ts'
-import { revisionOfServer, servedRevision } from '../playable-tape.ts'
+import { playedAs, revisionOfServer, servedRevision, type PlayedAs } from '../playable-tape.ts'
 import { clientPause, SystemClock } from '../player/clock.ts'
 import { exchangeFaultActions } from '../player/reply-channel.ts'
-import { SessionPlayer, type SessionPlayerSetup } from '../player/session-player.ts'
+import type { SessionPlayerSetup } from '../player/session-player.ts'
+import { createPlayer, type ServedPlayer } from '../player/translated-player.ts'
 import { preferTurns, sessionFilters, type SessionFilter } from '../player/turn-filters.ts'
 import { sessionPlayerOptions, type ServeOptions } from '../serve-options.ts'
 import type { UpstreamServer } from '../upstream/upstream.ts'
@@ -43,20 +44,24 @@ export function createServedRecording({
   newId,
 }: ServedRecordingOptions): ServedRecording {
   const { tape, server, upstream, keepLiveMs } = options
-  const heads = new RecordedHeads(tape.rest)
-  const all = withoutTransportErrors(turnStoreOf(tape.turns), heads)
+  const recordedHeads = new RecordedHeads(tape.rest)
+  const all = withoutTransportErrors(turnStoreOf(tape.turns), recordedHeads)
   const isOnlyServer = all.kinds().every((kind) => kind.server === server)
   const turns = isOnlyServer ? all : new FilteredTurns(all, (index) => all.summary(index).server === server)
   const modernTurns = new FilteredTurns(turns, (index) => turns.summary(index).enveloped)
   const legacyTurns = new FilteredTurns(turns, (index) => !turns.summary(index).enveloped)
+  const as = playedAs(options.as, turns, server)
   const sessionsFor = (served: TurnStore): ClientSessions =>
     new ClientSessions({
       turns: served,
       setupFor: (part) => sessionPlayerOptions({ ...options, tape: { ...tape, turns: part } }, commandFor),
       upstream,
       keepLiveMs,
+      as,
     })
   const limits = { maxSessions: options.maxSessions, sessionIdleMs: options.sessionIdleMs }
+  // Another era has other heads.
+  const heads = as === undefined ? recordedHeads : new RecordedHeads([])
   const common = { server, heads, newId, modernTurns, limits }
   const isDual =
     isStatelessServer(modernTurns, server) === true && isStatelessServer(legacyTurns, server) === false
@@ -75,7 +80,7 @@ export function createServedRecording({
   }
   // All turns are used, so that a miss can mention requests that were recorded in the form of the other era.
   const main = sessionsFor(turns)
-  const isModern = servedRevision(turns, server).revision?.isStateless === true
+  const isModern = (as?.client ?? servedRevision(turns, server).revision)?.isStateless === true
   const eras = isModern ? { legacy: undefined, modern: main } : { legacy: main, modern: undefined }
   return { ...common, ...eras, main, drift: () => main.drift(), close: () => main.close() }
 }
@@ -92,6 +97,8 @@ interface ClientSessionsOptions {
   readonly upstream?: (() => UpstreamServer) | undefined
   /** How long an upstream server is kept for a client that seems to be gone. */
   readonly keepLiveMs?: number | undefined
+  /** Set if the clients are of the other era. */
+  readonly as: PlayedAs | undefined
 }
 
 const DEFAULT_KEEP_LIVE_MS = 60_000
@@ -102,7 +109,7 @@ export class ClientSessions {
   readonly #setup: SessionPlayerSetup
   readonly #recordedSessions: readonly SessionFilter[]
   readonly #setupBySession = new WeakMap<SessionFilter, SessionPlayerSetup>()
-  readonly #open = new Map<SessionPlayer, UpstreamServer | undefined>()
+  readonly #open = new Map<ServedPlayer, UpstreamServer | undefined>()
   readonly #closingUpstreams = new Set<Promise<void>>()
   readonly #afterClientReads = clientPause(new SystemClock())
   #closedDrift: Drift | undefined
@@ -123,29 +130,32 @@ export class ClientSessions {
   }
 
   /** Opens the nth session of this run, which prefers what was recorded in the nth session of the tape. */
-  openNextSession(send: (text: string) => void): SessionPlayer {
+  openNextSession(send: (text: string) => void): ServedPlayer {
     const nth = this.#sessionCount++ % Math.max(this.#recordedSessions.length, 1)
     return this.open(this.#recordedSessions[nth], send)
   }
 
   /** Opens a session that prefers the turns of a recorded session to equal turns of others. */
-  open(isOwn: SessionFilter | undefined, send: (text: string) => void): SessionPlayer {
+  open(isOwn: SessionFilter | undefined, send: (text: string) => void): ServedPlayer {
     const setup = isOwn === undefined ? this.#setup : this.#setupFor(isOwn)
     const upstream = this.#options.upstream?.()
-    const player = new SessionPlayer({
-      ...setup,
-      upstream,
-      recordedServer: setup.recordedServer.newSession(),
-      faultActions: exchangeFaultActions,
-      afterClientReads: this.#afterClientReads,
-      send,
-    })
+    const player = createPlayer(
+      {
+        ...setup,
+        upstream,
+        recordedServer: setup.recordedServer.newSession(),
+        faultActions: exchangeFaultActions,
+        afterClientReads: this.#afterClientReads,
+        send,
+      },
+      this.#options.as,
+    )
     this.#open.set(player, upstream)
     return player
   }
 
   /** Ends a session. Only its drift is kept. */
-  closeSession(player: SessionPlayer): void {
+  closeSession(player: ServedPlayer): void {
     const upstream = this.#open.get(player)
     if (!this.#open.delete(player)) return
     this.#closedDrift = mergeSessionDrifts(this.#driftOfClosed(), player.drift())

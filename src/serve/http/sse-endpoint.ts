@@ -7,7 +7,7 @@ import {
 import { INVALID_REQUEST } from '../../protocol/message.ts'
 import { MessageParser } from '../player/message-parser.ts'
 import { singleReplyChannel, type ReplyChannel } from '../player/reply-channel.ts'
-import type { SessionPlayer } from '../player/session-player.ts'
+import type { ServedPlayer } from '../player/translated-player.ts'
 import { methodNotAllowed, readPostedMessage, sendHttpError, type PostedMessage } from './post-exchange.ts'
 import type { ClientSessions, ServedRecording } from './served-recording.ts'
 import { SessionTable } from './session-table.ts'
@@ -17,7 +17,7 @@ interface SseClient {
   /** The session lasts as long as its stream. */
   readonly isBusy: true
   readonly end: () => void
-  readonly player: SessionPlayer
+  readonly player: ServedPlayer
   readonly writer: SseWriter
   readonly channel: ReplyChannel
 }

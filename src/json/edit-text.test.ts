@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parsePath } from '../../json/path.ts'
+import { parsePath } from './path.ts'
 import { editText } from './edit-text.ts'
 
 const TEXT = '{"a" : {"b":1.0, "big":12345678901234567890},"list":[ {"x":1},{"x":2e0} ], "s":"\\u00e9"}'

@@ -1,6 +1,6 @@
-import { itemRanges, memberRanges } from '../../json/find-replace.ts'
-import { parseJson } from '../../json/parse.ts'
-import { EVERY_ITEM, type PathPattern } from '../../json/path.ts'
+import { itemRanges, memberRanges } from './find-replace.ts'
+import { parseJson } from './parse.ts'
+import { EVERY_ITEM, type PathPattern } from './path.ts'
 
 type ValueChange = (value: unknown) => unknown
 

@@ -1,6 +1,6 @@
-import type { ShrinkResult } from '../shrink/shrink.ts'
-import { escapeControlChars } from '../text.ts'
-import { formatDuration } from './table.ts'
+import type { ShrinkResult } from '../../shrink/shrink.ts'
+import { escapeControlChars } from '../../text.ts'
+import { formatDuration } from '../table.ts'
 
 /** A shrunk session with the files that were written. */
 export interface ShrinkReport extends ShrinkResult {

@@ -1,0 +1,83 @@
+import { classifyMigration, type Migration } from '../../compare/migration.ts'
+import { translatedLink } from '../../link/translated-link.ts'
+import { member } from '../../json/parse.ts'
+import {
+  newestSessionRevision,
+  newestStatelessRevision,
+  sessionRevisionOf,
+} from '../../protocol/revisions/index.ts'
+import type { Revision } from '../../protocol/revisions/revision.ts'
+import { RESOURCE_NOT_FOUND } from '../../protocol/translation/forms.ts'
+import type { ReplayOptions, ReplayTarget } from '../../replay/options.ts'
+import { selectServerPart, type ReplayedTape, type ServerPart } from '../../replay/plan/server-part.ts'
+
+/** A run against a server of the other era: messages are translated on their way, so that the server sees its own era, and the tape too. */
+export interface OtherEra {
+  readonly migration: Migration
+  /** The options of the run, without what the other era cannot have. */
+  readonly options: Pick<ReplayOptions, 'exclude' | 'ignore'>
+  readonly translate: (target: ReplayTarget) => ReplayTarget
+}
+
+/** Returns `undefined` if the tape was recorded in the era of this version. */
+export async function playAs(
+  version: string | undefined,
+  tape: ReplayedTape,
+  { server, exclude = [], ignore = [] }: Pick<ReplayOptions, 'server' | 'exclude' | 'ignore'>,
+): Promise<OtherEra | undefined> {
+  if (version === undefined) return undefined
+  const part = await selectServerPart(tape, server)
+  const [from, to] = [part.revision.revision ?? newestSessionRevision(), revisionNamed(version)]
+  if (from.isStateless === to.isStateless) return undefined
+  const migration = classifyMigration(part.turns, { from: asRecorded(from, part), to })
+  const impossible = migration.turns.filter(({ becomes }) => becomes === 'no equivalent')
+  const notFoundCode = usesCode(part, RESOURCE_NOT_FOUND) ? RESOURCE_NOT_FOUND : undefined
+  return {
+    migration,
+    options: {
+      exclude: [
+        ...exclude,
+        ...impossible.flatMap(({ exchange }) => (exchange === undefined ? [] : `#${exchange}`)),
+      ],
+      ignore: [...ignore, ...ERA_PATHS],
+    },
+    translate: (target) => ({
+      ...target,
+      open: translatedLink(target.open, from, { version, notFoundCode, givesState: sendsState(part) }),
+    }),
+  }
+}
+
+/** The revision of a version of `--as` and `--for`. */
+export function revisionNamed(version: string): Revision {
+  const stateless = newestStatelessRevision()
+  return version === stateless.version ? stateless : sessionRevisionOf(version)
+}
+
+function asRecorded(revision: Revision, { revision: { version } }: ServerPart): Revision {
+  return version === undefined ? revision : { ...revision, version }
+}
+
+/** What servers of one era alone write into their results, and what a translation has to make up. */
+const ERA_PATHS: readonly string[] = [
+  'result.ttlMs',
+  'result.cacheScope',
+  'result.requestState',
+  'result.tools[*].execution',
+  'result.tools[*].inputSchema.$schema',
+  'result.tools[*].outputSchema.$schema',
+]
+
+function sendsState({ turns }: ServerPart): boolean {
+  for (const { trigger } of turns)
+    if (member(member(trigger?.message, 'params'), 'requestState') !== undefined) return true
+  return false
+}
+
+function usesCode({ turns }: ServerPart, code: number): boolean {
+  for (const { response } of turns) {
+    const outcome = response?.message.kind === 'response' ? response.message.outcome : undefined
+    if (member(member(outcome, 'error'), 'code') === code) return true
+  }
+  return false
+}
