@@ -95,10 +95,13 @@ test('each tape of a pair serves the other, exchange for exchange', async () => 
   expect(legacy.out).toContain('notifications/message is missing')
 })
 
+/** Plays the client against a served tape. It fails if it does not get its answers. */
+function session(era: string, name: string, as: string): () => unknown {
+  const command = [...client(era), NODE, REELAY, 'serve', tape(name), '--as', as]
+  return () => execFileSync(NODE, command, { stdio: 'ignore' })
+}
+
 test('clients of the other era use a tape over stdio, and everything that was recorded for them is played', () => {
-  const session = (era: string, name: string, as: string) => (): unknown =>
-    // The client fails if it does not get its answers.
-    execFileSync(NODE, [...client(era), NODE, REELAY, 'serve', tape(name), '--as', as], { stdio: 'ignore' })
   expect(session('modern', 'legacy-v1', '2026-07-28')).not.toThrow()
   expect(session('legacy', 'modern-v2', '2025-11-25')).not.toThrow()
 })

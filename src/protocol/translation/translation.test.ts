@@ -20,10 +20,6 @@ function between(client: 'session' | 'stateless', options: Partial<TranslatorOpt
       later: (_, run) => void waiting.push(run),
     },
   )
-  const message = (value: object): [string, ReturnType<typeof classifyMessage>] => {
-    const whole = { jsonrpc: '2.0', ...value }
-    return [JSON.stringify(whole), classifyMessage(whole)]
-  }
   const settle = (): void => {
     for (const run of waiting.splice(0)) run()
   }
@@ -32,10 +28,19 @@ function between(client: 'session' | 'stateless', options: Partial<TranslatorOpt
     toServer,
     cancelled,
     /** What the client says, and what the server says. */
-    client: (value: object) => (translator.fromClient(...message(value)), settle()),
-    server: (value: object) => (translator.fromServer(...message(value)), settle()),
+    client: (value: object) => (translator.fromClient(...parsed(value)), settle()),
+    server: (value: object) => (translator.fromServer(...parsed(value)), settle()),
     last: (side: 'toClient' | 'toServer') => ({ toClient, toServer })[side].at(-1),
   }
+}
+
+function parsed(value: object): [string, ReturnType<typeof classifyMessage>] {
+  const whole = { jsonrpc: '2.0', ...value }
+  return [JSON.stringify(whole), classifyMessage(whole)]
+}
+
+function question(message: string): object {
+  return { method: 'elicitation/create', params: { message } }
 }
 
 const ENVELOPE = {
@@ -157,10 +162,13 @@ test('a question that the client of a session refuses with an error ends the cal
 test('a round with two questions asks both, and sends the call again with the state', () => {
   const both = sessionClient()
   both.client({ id: 1, method: 'tools/call', params: { name: 'a' } })
-  const ask = (message: string) => ({ method: 'elicitation/create', params: { message } })
   both.server({
     id: 1,
-    result: { resultType: 'input_required', requestState: 's1', inputRequests: { x: ask('x'), y: ask('y') } },
+    result: {
+      resultType: 'input_required',
+      requestState: 's1',
+      inputRequests: { x: question('x'), y: question('y') },
+    },
   })
   const asked = both.toClient.slice(-2) as { id: string }[]
   for (const { id } of asked) both.client({ id, result: { action: 'accept' } })
@@ -228,15 +236,16 @@ test('tasks/result waits for the task, and asks for what it needs', () => {
   expect(both.last('toClient')).toMatchObject({ id: 2, result: { content: [] } })
 })
 
+function readMissing(options: Partial<TranslatorOptions>): unknown {
+  const both = sessionClient(options)
+  both.client({ id: 1, method: 'resources/read', params: { uri: 'a:b' } })
+  both.server({ id: 1, error: { code: -32602, message: 'not found' } })
+  return both.last('toClient')
+}
+
 test('a missing resource has the code that the tape has', () => {
-  const code = (options: Partial<TranslatorOptions>): unknown => {
-    const both = sessionClient(options)
-    both.client({ id: 1, method: 'resources/read', params: { uri: 'a:b' } })
-    both.server({ id: 1, error: { code: -32602, message: 'not found' } })
-    return both.last('toClient')
-  }
-  expect(code({})).toMatchObject({ error: { code: -32602 } })
-  expect(code({ notFoundCode: -32002 })).toMatchObject({ error: { code: -32002 } })
+  expect(readMissing({})).toMatchObject({ error: { code: -32602 } })
+  expect(readMissing({ notFoundCode: -32002 })).toMatchObject({ error: { code: -32002 } })
   const back = statelessClient()
   back.client({ id: 1, method: 'resources/read', params: { uri: 'a:b', _meta: ENVELOPE } })
   back.server({ id: 1, error: { code: -32002, message: 'not found' } })
