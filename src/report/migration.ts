@@ -45,7 +45,7 @@ const HEADINGS: Readonly<Record<ExchangeClass, string>> = {
 }
 
 /** `20 exchanges: 14 the same, 4 translated, 1 dropped by the specification, 1 without equivalent` */
-export function migrationSummary({ turns }: Pick<Migration, 'turns'>): string {
+function migrationSummary({ turns }: Pick<Migration, 'turns'>): string {
   const counts = countClasses(turns)
   const total = turns.filter(({ exchange }) => exchange !== undefined).length
   return `${total} ${total === 1 ? 'exchange' : 'exchanges'}: ${counts.same} the same, ${counts.translated} translated, ${counts.dropped} dropped by the specification, ${counts['no equivalent']} without equivalent`
