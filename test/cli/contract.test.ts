@@ -45,6 +45,18 @@ async function contractOf(...said: readonly Said[]): Promise<{ file: string; fol
   return { file, folder: dirname(tape) }
 }
 
+test('make says so if the tape calls tools but does not list them: such a contract checks nothing', async () => {
+  const { code, err } = await reelay('contract', 'make', tapeFile(...HANDSHAKE, ...CALLS))
+  expect(code).toBe(0)
+  expect(err).toBe(
+    [
+      'reelay contract: no tape lists the tools of demo, so the contract contains nothing about search',
+      '  hint: record a session that lists them: reelay call --record <name> -- <server command>',
+      '',
+    ].join('\n'),
+  )
+})
+
 function tapeWith(tool: Tool, calls: readonly Said[] = []): string {
   return tapeFile(...HANDSHAKE, ...list([tool]), ...calls)
 }

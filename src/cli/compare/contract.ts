@@ -54,11 +54,21 @@ const makeCommand = defineCommand<{ output?: string }>({
     if (output !== undefined) requireNewContract(output)
     const contract = await contractFromTapes(tapes.map((tape) => resolveTape(tape)))
     const redact = createOutputRedactor()
+    for (const [name, { surface, recorded }] of contract.servers)
+      if (surface.tools === undefined) process.stderr.write(`${toolsNotListed(name, [...recorded.keys()])}\n`)
     if (output === undefined) return print(await contractText(contract, redact))
     await writeContract(output, contract, redact)
     process.stderr.write(`reelay contract: written to ${output}\n`)
   },
 })
+
+function toolsNotListed(server: string, called: readonly string[]): string {
+  const missing = called.length === 0 ? 'no tools' : `nothing about ${called.join(', ')}`
+  return [
+    `reelay contract: no tape lists the tools of ${server}, so the contract contains ${missing}`,
+    '  hint: record a session that lists them: reelay call --record <name> -- <server command>',
+  ].join('\n')
+}
 
 /** A contract may contain accepted findings, which would be lost. */
 function requireNewContract(file: string): void {
