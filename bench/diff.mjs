@@ -37,7 +37,7 @@ async function oneLeaf({ size, rows, times, rounds, microdiff }) {
   console.log(
     `\none changed leaf in ${size}, diffs/s: reelay ${speed.text.reelay}, microdiff ${speed.text.peer}`,
   )
-  return goal('times the speed of microdiff', speed.ratio, 2.5, 'at least')
+  return goal('times the speed of microdiff', speed.ratio, 3, 'at least')
 }
 
 async function ignored({ size, rows, times, rounds, microdiff }) {

@@ -253,4 +253,208 @@ export const RESULT_PAIRS = [
       ['get', { id: 2 }, data({ a: null })],
     ],
   ],
+
+  // a second set
+
+  pair('integer to fraction', 'change', data({ n: 1 }), data({ n: 1.5 })),
+  pair('null filled', 'breaking', data({ s: null }), data({ s: 'a' })),
+  pair('null to object', 'breaking', data({ o: null }), data({ o: { a: 1 } })),
+  pair('empty object filled', 'change', data({ o: {} }), data({ o: { a: 1 } })),
+  pair('object emptied', 'breaking', data({ o: { a: 1 } }), data({ o: {} })),
+  pair('text block added', 'change', text('a'), {
+    content: [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ],
+  }),
+  pair(
+    'text block lost',
+    'change',
+    {
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+      ],
+    },
+    text('a'),
+  ),
+  pair(
+    'structuredContent lost',
+    'breaking',
+    { ...text('{"a":1}'), structuredContent: { a: 1 } },
+    text('{"a":1}'),
+  ),
+  pair('structuredContent added', 'change', text('{"a":1}'), {
+    ...text('{"a":1}'),
+    structuredContent: { a: 1 },
+  }),
+  pair(
+    'image bytes changed',
+    'change',
+    { content: [{ type: 'image', data: 'iVBORw0KGgoAAAA', mimeType: 'image/png' }] },
+    { content: [{ type: 'image', data: 'iVBORw0KGgoBBBB', mimeType: 'image/png' }] },
+  ),
+  pair(
+    'image mime type changed',
+    'change',
+    { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] },
+    { content: [{ type: 'image', data: 'AAAA', mimeType: 'image/jpeg' }] },
+  ),
+  pair('text to resource link', 'breaking', text('a'), {
+    content: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }],
+  }),
+  pair('isError false said', 'same', text('a'), { ...text('a'), isError: false }),
+  pair('error text reworded', 'change', failed('not found'), failed('no such item')),
+  pair('tool error to success', 'change', failed('x'), text('ok')),
+  pair('protocol error to tool error', 'change', rpc(-32602, 'bad'), failed('bad')),
+  pair('tool error to protocol error', 'breaking', failed('bad'), rpc(-32602, 'bad')),
+  pair('success to protocol error', 'breaking', text('ok'), rpc(-32603, 'boom')),
+  pair('error code changed', 'breaking', rpc(-32602, 'bad'), rpc(-32603, 'bad')),
+  pair('error message changed', 'change', rpc(-32602, 'bad'), rpc(-32602, 'invalid')),
+  pair(
+    'error data member lost',
+    'change',
+    { error: { code: -1, message: 'x', data: { field: 'a', hint: 'b' } } },
+    { error: { code: -1, message: 'x', data: { field: 'a' } } },
+  ),
+  pair(
+    'uuid only',
+    'change',
+    data({ id: '123e4567-e89b-42d3-a456-426614174000' }),
+    data({ id: '9b2e4c1a-7d3f-4a55-8c66-0f1e2d3c4b5a' }),
+  ),
+  pair('uuid to number', 'breaking', data({ id: '123e4567-e89b-42d3-a456-426614174000' }), data({ id: 7 })),
+  pair('lines moved in text', 'change', text('b\na\nc'), text('a\nb\nc')),
+  pair(
+    'markdown table gains a row',
+    'change',
+    text('| a | b |\n|---|---|\n| 1 | 2 |'),
+    text('| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |'),
+  ),
+  pair('csv column lost', 'breaking', text('id,name,price\n1,a,2\n2,b,3\n'), text('id,name\n1,a\n2,b\n')),
+  pair('yaml key lost', 'change', text('name: a\nprice: 2\ntags:\n  - x\n'), text('name: a\ntags:\n  - x\n')),
+  pair('NDJSON key lost', 'breaking', text('{"a":1,"b":2}\n{"a":2,"b":3}'), text('{"a":1}\n{"a":2}')),
+  pair(
+    'one item has an extra key',
+    'change',
+    data({ r: [{ a: 1 }, { a: 2 }] }),
+    data({ r: [{ a: 1 }, { a: 2, b: 1 }] }),
+  ),
+  pair(
+    'one item lost an optional key',
+    'change',
+    data({ r: [{ a: 1, b: 1 }, { a: 2 }] }),
+    data({ r: [{ a: 1 }, { a: 2 }] }),
+  ),
+  pair('big integers', 'change', text('{"n":12345678901234567890}'), text('{"n":12345678901234567891}')),
+  pair('unicode normal form', 'change', text('caf\u00e9'), text('cafe\u0301')),
+  pair(
+    'deep type',
+    'breaking',
+    data({ a: { b: [{ c: [{ d: 1 }] }] } }),
+    data({ a: { b: [{ c: [{ d: '1' }] }] } }),
+  ),
+  pair('case of keys', 'breaking', data({ Name: 'a' }), data({ name: 'a' })),
+  pair(
+    'fenced JSON key lost',
+    'breaking',
+    text('Result:\n```json\n{"a":1,"b":2}\n```'),
+    text('Result:\n```json\n{"a":1}\n```'),
+  ),
+  pair('prefixed JSON value changed', 'change', text('Found: {"a":1}'), text('Found: {"a":2}')),
+  [
+    'a call more',
+    'change',
+    [['a', { x: 1 }, text('1')]],
+    [
+      ['a', { x: 1 }, text('1')],
+      ['a', { x: 2 }, text('2')],
+    ],
+  ],
+  [
+    'a call less',
+    'breaking',
+    [
+      ['a', { x: 1 }, text('1')],
+      ['a', { x: 2 }, text('2')],
+    ],
+    [['a', { x: 1 }, text('1')]],
+  ],
+  [
+    'order of calls',
+    'same',
+    [
+      ['a', { x: 1 }, text('1')],
+      ['b', { x: 2 }, text('2')],
+    ],
+    [
+      ['b', { x: 2 }, text('2')],
+      ['a', { x: 1 }, text('1')],
+    ],
+  ],
+  [
+    'argument changed',
+    'change',
+    [['a', { q: 'red shoes', n: 5 }, text('1')]],
+    [['a', { q: 'red shoes', n: 6 }, text('1')]],
+  ],
+  [
+    'same calls repeated, other answers',
+    'change',
+    [
+      ['next', {}, text('1')],
+      ['next', {}, text('2')],
+      ['next', {}, text('3')],
+    ],
+    [
+      ['next', {}, text('1')],
+      ['next', {}, text('2')],
+      ['next', {}, text('4')],
+    ],
+  ],
+  [
+    'one of three fails now',
+    'breaking',
+    [
+      ['a', { i: 1 }, text('1')],
+      ['a', { i: 2 }, text('2')],
+      ['a', { i: 3 }, text('3')],
+    ],
+    [
+      ['a', { i: 1 }, text('1')],
+      ['a', { i: 2 }, failed('x')],
+      ['a', { i: 3 }, text('3')],
+    ],
+  ],
+  [
+    'carried id',
+    'same',
+    [
+      ['create', { n: 'a' }, data({ id: 'ord_8fJk2Lm0Qz' })],
+      ['get', { id: 'ord_8fJk2Lm0Qz' }, data({ id: 'ord_8fJk2Lm0Qz', n: 'a' })],
+    ],
+    [
+      ['create', { n: 'a' }, data({ id: 'ord_Zx91PqRt7B' })],
+      ['get', { id: 'ord_Zx91PqRt7B' }, data({ id: 'ord_Zx91PqRt7B', n: 'a' })],
+    ],
+  ],
+  [
+    'carried id and a lost field',
+    'breaking',
+    [
+      ['create', { n: 'a' }, data({ id: 'ord_8fJk2Lm0Qz' })],
+      ['get', { id: 'ord_8fJk2Lm0Qz' }, data({ id: 'ord_8fJk2Lm0Qz', n: 'a' })],
+    ],
+    [
+      ['create', { n: 'a' }, data({ id: 'ord_Zx91PqRt7B' })],
+      ['get', { id: 'ord_Zx91PqRt7B' }, data({ id: 'ord_Zx91PqRt7B' })],
+    ],
+  ],
+  pair(
+    'embedded resource text changed',
+    'change',
+    { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x y' } }] },
+    { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x z' } }] },
+  ),
+  pair('_meta only', 'change', { ...text('a'), _meta: { v: 1 } }, { ...text('a'), _meta: { v: 2 } }),
 ]

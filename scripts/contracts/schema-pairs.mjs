@@ -15,6 +15,10 @@ const arr = (items, more = {}) => ({ type: 'array', items, ...more })
 const D7 = 'http://json-schema.org/draft-07/schema#'
 const D6 = 'http://json-schema.org/draft-06/schema#'
 const D4 = 'http://json-schema.org/draft-04/schema#'
+const BOOL = { type: 'boolean' }
+const CLOSED = { additionalProperties: false }
+const tup = (...prefixItems) => ({ type: 'array', prefixItems })
+const D20 = 'https://json-schema.org/draft/2020-12/schema'
 const D19 = 'https://json-schema.org/draft/2019-09/schema'
 const one = (schema) => obj({ a: schema }, ['a'])
 const tree = (more = {}) => ({
@@ -1024,4 +1028,841 @@ export const SCHEMA_PAIRS = [
     { ...obj({ a: { $ref: '#/$defs/x' } }), $defs: { x: { $ref: '#/$defs/y' }, y: { enum: [1, 2] } } },
     { ...obj({ a: { $ref: '#/$defs/x' } }), $defs: { x: { $ref: '#/$defs/y' }, y: { enum: [1] } } },
   ],
+
+  // a third set: identifiers, dynamic references, alternatives that divide values, formats, older drafts, mixed types
+
+  // $ref
+  [
+    'ref through $id base',
+    'compatible',
+    { ...one({ $ref: 'point' }), $defs: { p: { $id: 'point', ...obj({ x: I }) } } },
+    { ...one({ $ref: 'point' }), $defs: { p: { $id: 'point', ...obj({ x: N }) } } },
+  ],
+  [
+    'ref through $id base narrowed',
+    'breaking',
+    { ...one({ $ref: 'point' }), $defs: { p: { $id: 'point', ...obj({ x: N }) } } },
+    { ...one({ $ref: 'point' }), $defs: { p: { $id: 'point', ...obj({ x: I }) } } },
+  ],
+  [
+    'ref with escaped pointer',
+    'compatible',
+    { ...one({ $ref: '#/$defs/a~1b' }), $defs: { 'a/b': I } },
+    { ...one({ $ref: '#/$defs/c%25d' }), $defs: { 'c%d': N } },
+  ],
+  [
+    'ref into properties',
+    'breaking',
+    obj({ x: N, y: { $ref: '#/properties/x' } }, ['y']),
+    obj({ x: I, y: { $ref: '#/properties/x' } }, ['y']),
+  ],
+  [
+    'chain of refs',
+    'compatible',
+    { ...one({ $ref: '#/$defs/a' }), $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/c' }, c: S } },
+    one(S),
+  ],
+  [
+    'recursive via items tightened leaf',
+    'breaking',
+    { $ref: '#/$defs/t', $defs: { t: { type: ['string', 'array'], items: { $ref: '#/$defs/t' } } } },
+    {
+      $ref: '#/$defs/t',
+      $defs: { t: { type: ['string', 'array'], minLength: 1, items: { $ref: '#/$defs/t' } } },
+    },
+  ],
+  [
+    'recursion unrolled once',
+    'compatible',
+    { $ref: '#/$defs/t', $defs: { t: obj({ next: { $ref: '#/$defs/t' } }) } },
+    obj({ next: { $ref: '#/$defs/t' } }, [], { $defs: { t: obj({ next: { $ref: '#/$defs/t' } }) } }),
+  ],
+  [
+    'recursion to root #',
+    'compatible',
+    obj({ v: I, kids: arr({ $ref: '#' }) }),
+    obj({ v: N, kids: arr({ $ref: '#' }) }),
+  ],
+  [
+    'recursion to root # narrowed',
+    'breaking',
+    obj({ v: N, kids: arr({ $ref: '#' }) }),
+    obj({ v: N, kids: arr({ $ref: '#' }, { maxItems: 2 }) }),
+  ],
+  [
+    'recursion depth limited',
+    'breaking',
+    { $ref: '#/$defs/t', $defs: { t: obj({ n: { $ref: '#/$defs/t' } }, [], CLOSED) } },
+    obj({ n: obj({ n: obj({}, [], CLOSED) }, [], CLOSED) }, [], CLOSED),
+  ],
+  [
+    'depth limited to recursive',
+    'compatible',
+    obj({ n: obj({ n: obj({}, [], CLOSED) }, [], CLOSED) }, [], CLOSED),
+    { $ref: '#/$defs/t', $defs: { t: obj({ n: { $ref: '#/$defs/t' } }, [], CLOSED) } },
+  ],
+  [
+    'dynamicRef same',
+    'compatible',
+    {
+      $dynamicRef: '#n',
+      $defs: { n: { $dynamicAnchor: 'n', ...obj({ v: I, kids: arr({ $dynamicRef: '#n' }) }) } },
+    },
+    {
+      $dynamicRef: '#n',
+      $defs: { n: { $dynamicAnchor: 'n', ...obj({ v: I, kids: arr({ $dynamicRef: '#n' }) }) } },
+      title: 'x',
+    },
+  ],
+  // composition
+  [
+    'allOf flattened',
+    'compatible',
+    { allOf: [obj({ a: S }, ['a']), obj({ b: I }, ['b'])] },
+    obj({ a: S, b: I }, ['a', 'b']),
+  ],
+  [
+    'flat to allOf',
+    'compatible',
+    obj({ a: S, b: I }, ['a', 'b']),
+    { allOf: [obj({ a: S }, ['a']), obj({ b: I }, ['b'])] },
+  ],
+  [
+    'allOf gains one more',
+    'breaking',
+    { allOf: [obj({ a: S })] },
+    { allOf: [obj({ a: S }), { maxProperties: 3 }] },
+  ],
+  [
+    'anyOf distributes over object',
+    'compatible',
+    obj({ k: { anyOf: [{ const: 1 }, { const: 2 }] } }, ['k']),
+    { anyOf: [obj({ k: { const: 1 } }, ['k']), obj({ k: { const: 2 } }, ['k'])] },
+  ],
+  [
+    'anyOf of objects joined',
+    'compatible',
+    { anyOf: [obj({ k: { const: 1 } }, ['k']), obj({ k: { const: 2 } }, ['k'])] },
+    obj({ k: { enum: [1, 2] } }, ['k']),
+  ],
+  [
+    'oneOf overlapping loses',
+    'breaking',
+    one({
+      oneOf: [
+        { ...I, minimum: 0 },
+        { ...I, maximum: 10 },
+      ],
+    }),
+    one({
+      oneOf: [
+        { ...I, minimum: 0 },
+        { ...I, maximum: -5 },
+      ],
+    }),
+  ],
+  [
+    'oneOf by disjoint ranges',
+    'compatible',
+    one({
+      anyOf: [
+        { ...I, minimum: 10 },
+        { ...I, maximum: 5 },
+      ],
+    }),
+    one({
+      oneOf: [
+        { ...I, minimum: 10 },
+        { ...I, maximum: 5 },
+      ],
+    }),
+  ],
+  ['not const dropped', 'compatible', one({ ...S, not: { const: '' } }), one(S)],
+  [
+    'not const kept as minLength',
+    'compatible',
+    one({ ...S, not: { const: '' } }),
+    one({ ...S, minLength: 1 }),
+  ],
+  ['minLength to not empty', 'compatible', one({ ...S, minLength: 1 }), one({ ...S, not: { const: '' } })],
+  [
+    'not enum grew',
+    'breaking',
+    one({ ...S, not: { enum: ['x'] } }),
+    one({ ...S, not: { enum: ['x', 'y'] } }),
+  ],
+  [
+    'not type',
+    'compatible',
+    one({ not: { type: 'string' } }),
+    one({ not: { type: 'string', minLength: 3 } }),
+  ],
+  ['double negation', 'compatible', one(I), one({ not: { not: N } })],
+  [
+    'nested anyOf flattened',
+    'compatible',
+    one({ anyOf: [S, { anyOf: [I, BOOL] }] }),
+    one({ type: ['string', 'integer', 'boolean'] }),
+  ],
+  ['anyOf absorbs', 'compatible', one({ anyOf: [S, { ...S, maxLength: 3 }] }), one(S)],
+  [
+    'anyOf split by bound',
+    'compatible',
+    one(I),
+    one({
+      anyOf: [
+        { ...I, minimum: 0 },
+        { ...I, maximum: -1 },
+      ],
+    }),
+  ],
+  [
+    'anyOf split leaves a hole',
+    'breaking',
+    one(I),
+    one({
+      anyOf: [
+        { ...I, minimum: 1 },
+        { ...I, maximum: -1 },
+      ],
+    }),
+  ],
+  [
+    'discriminated union lost a case',
+    'breaking',
+    one({
+      oneOf: [
+        obj({ t: { const: 'text' }, text: S }, ['t', 'text']),
+        obj({ t: { const: 'img' }, url: S }, ['t', 'url']),
+        obj({ t: { const: 'ref' } }, ['t']),
+      ],
+    }),
+    one({
+      oneOf: [
+        obj({ t: { const: 'text' }, text: S }, ['t', 'text']),
+        obj({ t: { const: 'img' }, url: S }, ['t', 'url']),
+      ],
+    }),
+  ],
+  // unevaluated / additional
+  [
+    'unevaluated with ref widened',
+    'compatible',
+    {
+      allOf: [{ $ref: '#/$defs/b' }],
+      properties: { x: S },
+      unevaluatedProperties: false,
+      type: 'object',
+      $defs: { b: obj({ id: I }) },
+    },
+    {
+      allOf: [{ $ref: '#/$defs/b' }],
+      properties: { x: S, y: S },
+      unevaluatedProperties: false,
+      type: 'object',
+      $defs: { b: obj({ id: N }) },
+    },
+  ],
+  [
+    'unevaluated to additional',
+    'compatible',
+    { ...obj({ x: S }), unevaluatedProperties: false },
+    obj({ x: S }, [], CLOSED),
+  ],
+  [
+    'additional to unevaluated',
+    'compatible',
+    obj({ x: S }, [], CLOSED),
+    { ...obj({ x: S }), unevaluatedProperties: false },
+  ],
+  [
+    'unevaluated with if',
+    'breaking',
+    {
+      type: 'object',
+      properties: { k: S },
+      if: { properties: { k: { const: 'a' } }, required: ['k'] },
+      then: { properties: { v: S } },
+    },
+    {
+      type: 'object',
+      properties: { k: S },
+      if: { properties: { k: { const: 'a' } }, required: ['k'] },
+      then: { properties: { v: S } },
+      unevaluatedProperties: false,
+    },
+  ],
+  ['unevaluatedItems added', 'breaking', tup(S), { ...tup(S), unevaluatedItems: false }],
+  ['unevaluatedItems removed', 'compatible', { ...tup(S), unevaluatedItems: false }, tup(S)],
+  [
+    'additionalProperties schema widened',
+    'compatible',
+    { type: 'object', additionalProperties: arr(I) },
+    { type: 'object', additionalProperties: arr(N) },
+  ],
+  [
+    'additionalProperties false with allOf breaks',
+    'breaking',
+    { allOf: [obj({ a: S })], properties: { b: S }, type: 'object' },
+    { allOf: [obj({ a: S })], properties: { b: S }, type: 'object', ...CLOSED },
+  ],
+  [
+    'additional moved into pattern',
+    'compatible',
+    { type: 'object', additionalProperties: S },
+    { type: 'object', patternProperties: { '^x-': S }, additionalProperties: S },
+  ],
+  [
+    'pattern keys narrowed',
+    'breaking',
+    { type: 'object', patternProperties: { '^x-': true }, ...CLOSED },
+    { type: 'object', patternProperties: { '^x-a': true }, ...CLOSED },
+  ],
+  [
+    'pattern value narrowed',
+    'breaking',
+    { type: 'object', patternProperties: { '^x-': N } },
+    { type: 'object', patternProperties: { '^x-': I } },
+  ],
+  [
+    'pattern value widened',
+    'compatible',
+    { type: 'object', patternProperties: { '^x-': I } },
+    { type: 'object', patternProperties: { '^x-': N } },
+  ],
+  [
+    'pattern removed from open',
+    'compatible',
+    { type: 'object', patternProperties: { '^x-': I } },
+    { type: 'object' },
+  ],
+  [
+    'property under pattern',
+    'breaking',
+    obj({ 'x-id': S }),
+    { ...obj({ 'x-id': S }), patternProperties: { '^x-': { maxLength: 3 } } },
+  ],
+  [
+    'closed, named by pattern',
+    'compatible',
+    obj({ 'x-id': S }, [], CLOSED),
+    { type: 'object', patternProperties: { '^x-': S }, ...CLOSED },
+  ],
+  // formats
+  ['date-time to time', 'breaking', one({ ...S, format: 'date-time' }), one({ ...S, format: 'time' })],
+  ['email to idn-email', 'unknown', one({ ...S, format: 'email' }), one({ ...S, format: 'idn-email' })],
+  ['ipv4 added', 'breaking', one(S), one({ ...S, format: 'ipv4' })],
+  ['hostname added', 'breaking', one(S), one({ ...S, format: 'hostname' })],
+  ['duration added', 'breaking', one(S), one({ ...S, format: 'duration' })],
+  ['format on number ignored', 'compatible', one(N), one({ ...N, format: 'email' })],
+  ['int32 added', 'breaking', one(I), one({ ...I, format: 'int32' })],
+  [
+    'format then anyOf',
+    'compatible',
+    one({ ...S, format: 'date' }),
+    one({ anyOf: [{ ...S, format: 'date' }, B_NULL] }),
+  ],
+  [
+    'uri to uri-reference',
+    'compatible',
+    one({ ...S, format: 'uri' }),
+    one({ ...S, format: 'uri-reference' }),
+  ],
+  ['uri-reference to uri', 'breaking', one({ ...S, format: 'uri-reference' }), one({ ...S, format: 'uri' })],
+  ['regex format added', 'breaking', one(S), one({ ...S, format: 'regex' })],
+  ['json-pointer added', 'breaking', one(S), one({ ...S, format: 'json-pointer' })],
+  [
+    'contentEncoding is annotation',
+    'compatible',
+    one(S),
+    one({ ...S, contentEncoding: 'base64', contentMediaType: 'image/png' }),
+  ],
+  // drafts
+  [
+    'draft4 id and required',
+    'breaking',
+    { $schema: D4, id: 'x', ...obj({ a: S }) },
+    { $schema: D4, id: 'x', ...obj({ a: S }, ['a']) },
+  ],
+  [
+    'draft4 exclusive flag dropped',
+    'compatible',
+    { $schema: D4, ...one({ ...N, maximum: 3, exclusiveMaximum: true }) },
+    { $schema: D4, ...one({ ...N, maximum: 3 }) },
+  ],
+  ['draft6 const', 'breaking', { $schema: D6, ...one({}) }, { $schema: D6, ...one({ const: 1 }) }],
+  [
+    'draft6 contains',
+    'breaking',
+    { $schema: D6, ...one({ type: 'array' }) },
+    { $schema: D6, ...one({ type: 'array', contains: I }) },
+  ],
+  [
+    'draft7 if then',
+    'breaking',
+    { $schema: D7, ...obj({ k: S, v: S }) },
+    { $schema: D7, ...obj({ k: S, v: S }), if: { required: ['k'] }, then: { required: ['v'] } },
+  ],
+  [
+    'draft7 dependencies schema',
+    'breaking',
+    { $schema: D7, ...obj({ k: S, v: S }) },
+    { $schema: D7, ...obj({ k: S, v: S }), dependencies: { k: { required: ['v'] } } },
+  ],
+  [
+    'draft7 dependencies to 2020',
+    'compatible',
+    { $schema: D7, ...obj({ k: S, v: S }), dependencies: { k: ['v'] } },
+    { $schema: D20, ...obj({ k: S, v: S }), dependentRequired: { k: ['v'] } },
+  ],
+  [
+    '2019 recursiveRef',
+    'breaking',
+    { $schema: D19, ...one(S) },
+    { $schema: D19, $recursiveAnchor: true, type: 'object', additionalProperties: { $recursiveRef: '#' } },
+  ],
+  [
+    '2019 dependentSchemas',
+    'breaking',
+    { $schema: D19, ...obj({ a: S, b: S }) },
+    {
+      $schema: D19,
+      ...obj({ a: S, b: S }),
+      dependentSchemas: { a: { properties: { b: { minLength: 2 } } } },
+    },
+  ],
+  [
+    '2019 items array',
+    'breaking',
+    { $schema: D19, ...one({ type: 'array', items: [S], additionalItems: N }) },
+    { $schema: D19, ...one({ type: 'array', items: [S], additionalItems: I }) },
+  ],
+  [
+    '2019 minContains',
+    'compatible',
+    { $schema: D19, ...one({ type: 'array', contains: I, minContains: 3 }) },
+    { $schema: D19, ...one({ type: 'array', contains: I, minContains: 2 }) },
+  ],
+  [
+    'draft4 to draft7',
+    'compatible',
+    { $schema: D4, ...obj({ n: { ...I, minimum: 1 } }) },
+    { $schema: D7, ...obj({ n: { ...I, minimum: 1 } }) },
+  ],
+  // contains
+  [
+    'maxContains added',
+    'breaking',
+    one(arr(N, { contains: I })),
+    one(arr(N, { contains: I, maxContains: 2 })),
+  ],
+  [
+    'maxContains raised',
+    'compatible',
+    one({ type: 'array', contains: I, maxContains: 2 }),
+    one({ type: 'array', contains: I, maxContains: 4 }),
+  ],
+  [
+    'minContains 0',
+    'compatible',
+    one({ type: 'array' }),
+    one({ type: 'array', contains: I, minContains: 0 }),
+  ],
+  [
+    'contains narrowed',
+    'breaking',
+    one({ type: 'array', contains: N }),
+    one({ type: 'array', contains: { ...N, minimum: 5 } }),
+  ],
+  [
+    'contains through prefix',
+    'compatible',
+    one({ type: 'array', prefixItems: [{ const: 'x' }], minItems: 1 }),
+    one({ type: 'array', contains: S }),
+  ],
+  [
+    'contains with maxContains same',
+    'compatible',
+    one({ type: 'array', contains: S, minContains: 2, maxContains: 3 }),
+    one({ type: 'array', contains: S, maxContains: 3 }),
+  ],
+  // conditionals and dependents
+  [
+    'if/then removed else kept',
+    'breaking',
+    obj({ k: BOOL, v: S, w: S }, ['k'], {
+      if: { properties: { k: { const: true } } },
+      then: { required: ['v'] },
+    }),
+    obj({ k: BOOL, v: S, w: S }, ['k'], {
+      if: { properties: { k: { const: true } } },
+      then: { required: ['v'] },
+      else: { required: ['w'] },
+    }),
+  ],
+  ['if without then', 'compatible', obj({ k: S }), { ...obj({ k: S }), if: { required: ['k'] } }],
+  [
+    'if/then as anyOf',
+    'compatible',
+    obj({ k: BOOL, v: S }, ['k'], { if: { properties: { k: { const: true } } }, then: { required: ['v'] } }),
+    obj({ k: BOOL, v: S }, ['k'], { anyOf: [{ properties: { k: { const: false } } }, { required: ['v'] }] }),
+  ],
+  [
+    'dependentRequired added',
+    'breaking',
+    obj({ user: S, pass: S }),
+    obj({ user: S, pass: S }, [], { dependentRequired: { user: ['pass'] } }),
+  ],
+  [
+    'dependentRequired dropped',
+    'compatible',
+    obj({ user: S, pass: S }, [], { dependentRequired: { user: ['pass'] } }),
+    obj({ user: S, pass: S }),
+  ],
+  [
+    'required covers dependent',
+    'compatible',
+    obj({ user: S, pass: S }, ['pass']),
+    obj({ user: S, pass: S }, ['pass'], { dependentRequired: { user: ['pass'] } }),
+  ],
+  [
+    'dependentSchemas closed',
+    'breaking',
+    obj({ a: S, b: S, c: S }),
+    obj({ a: S, b: S, c: S }, [], { dependentSchemas: { a: { properties: { c: false } } } }),
+  ],
+  [
+    'nested if chain narrowed',
+    'breaking',
+    obj({ op: { enum: ['add', 'sub', 'div'] }, n: N }, ['op', 'n']),
+    obj({ op: { enum: ['add', 'sub', 'div'] }, n: N }, ['op', 'n'], {
+      allOf: [
+        { if: { properties: { op: { const: 'div' } } }, then: { properties: { n: { not: { const: 0 } } } } },
+      ],
+    }),
+  ],
+  // tuples
+  ['prefix grows typed on open', 'breaking', one(tup(S)), one(tup(S, I))],
+  [
+    'prefix closed grows',
+    'compatible',
+    one({ ...tup(S), items: false }),
+    one({ ...tup(S, I), items: false }),
+  ],
+  ['prefix reorder', 'breaking', one({ ...tup(S, I), minItems: 2 }), one({ ...tup(I, S), minItems: 2 })],
+  ['rest narrowed', 'breaking', one({ ...tup(S), items: N }), one({ ...tup(S), items: I })],
+  [
+    'list of 2 to tuple of same',
+    'compatible',
+    one(arr(I, { minItems: 2, maxItems: 2 })),
+    one({ ...tup(N, N), items: false, minItems: 2 }),
+  ],
+  ['tuple unique', 'breaking', one(tup(I, I)), one({ ...tup(I, I), uniqueItems: true })],
+  [
+    'unique by distinct consts',
+    'compatible',
+    one({ ...tup({ const: 1 }, { const: 2 }), items: false }),
+    one({ type: 'array', uniqueItems: true }),
+  ],
+  // const/enum mixed, ints
+  ['enum mixed lost null', 'breaking', one({ enum: [1, 'a', null, true] }), one({ enum: [1, 'a', true] })],
+  [
+    'enum mixed to types',
+    'compatible',
+    one({ enum: [1, 'a', null, true] }),
+    one({ type: ['integer', 'string', 'null', 'boolean'] }),
+  ],
+  ['enum 1 vs "1"', 'breaking', one({ enum: [1, 2] }), one({ enum: ['1', '2'] })],
+  ['enum 1.0 equals 1', 'compatible', one({ enum: [1.0] }), one({ enum: [1] })],
+  ['const array order', 'breaking', one({ const: [1, 2] }), one({ const: [2, 1] })],
+  ['const object order', 'compatible', one({ const: { a: 1, b: 2 } }), one({ const: { b: 2, a: 1 } })],
+  [
+    'enum with type filter',
+    'compatible',
+    one({ type: 'string', enum: ['a', 1, null] }),
+    one({ enum: ['a'] }),
+  ],
+  [
+    'enum with type filter lost',
+    'breaking',
+    one({ enum: ['a', 1] }),
+    one({ type: 'string', enum: ['a', 1] }),
+  ],
+  ['integer multipleOf fraction', 'compatible', one(I), one({ ...N, multipleOf: 0.5 })],
+  ['number multipleOf .5 to integer', 'breaking', one({ ...N, multipleOf: 0.5 }), one(I)],
+  [
+    'integer exclusive equals inclusive',
+    'compatible',
+    one({ ...I, minimum: 1 }),
+    one({ ...I, exclusiveMinimum: 0 }),
+  ],
+  ['integer fractional bound', 'compatible', one({ ...I, minimum: 1 }), one({ ...I, minimum: 0.5 })],
+  [
+    'number exclusive vs inclusive',
+    'breaking',
+    one({ ...N, minimum: 1 }),
+    one({ ...N, exclusiveMinimum: 1 }),
+  ],
+  [
+    'integer or string to number or string',
+    'compatible',
+    one({ type: ['integer', 'string'] }),
+    one({ type: ['number', 'string'] }),
+  ],
+  ['huge bound', 'breaking', one({ ...I, maximum: 9007199254740991 }), one({ ...I, maximum: 2147483647 })],
+  ['negative zero and float bound', 'breaking', one({ ...N, minimum: -0.001 }), one({ ...N, minimum: 0 })],
+  ['empty range stays safe', 'compatible', one({ ...I, minimum: 5, maximum: 4 }), one(S)],
+  [
+    'true to everything typed',
+    'breaking',
+    one(true),
+    one({ type: ['string', 'number', 'object', 'array', 'boolean'] }),
+  ],
+  [
+    'all types listed',
+    'compatible',
+    one(true),
+    one({ type: ['string', 'number', 'object', 'array', 'boolean', 'null'] }),
+  ],
+  ['empty enum-like false', 'compatible', one({ not: {} }), one(S)],
+  // nullable and defaults
+  [
+    'default narrows nothing',
+    'compatible',
+    obj({ a: { ...S, default: 'x' } }, ['a']),
+    obj({ a: { ...S, default: 5 } }, ['a']),
+  ],
+  [
+    'optional null dropped',
+    'breaking',
+    obj({ a: { type: ['integer', 'null'], default: null } }),
+    obj({ a: { ...I, default: 0 } }),
+  ],
+  [
+    'null from anyOf to oneOf',
+    'compatible',
+    obj({ a: { anyOf: [I, B_NULL] } }),
+    obj({ a: { oneOf: [I, B_NULL] } }),
+  ],
+  [
+    'nullable enum lost null type',
+    'breaking',
+    obj({ a: { type: ['string', 'null'], enum: ['x', null] } }),
+    obj({ a: { type: 'string', enum: ['x', null] } }),
+  ],
+  [
+    'optional with default became required',
+    'breaking',
+    obj({ a: { ...S, default: 'x' } }),
+    obj({ a: { ...S, default: 'x' } }, ['a']),
+  ],
+  // counts
+  ['minProperties added', 'breaking', obj({ a: S, b: S }), obj({ a: S, b: S }, [], { minProperties: 1 })],
+  ['minProperties implied', 'compatible', obj({ a: S }, ['a']), obj({ a: S }, ['a'], { minProperties: 1 })],
+  [
+    'maxProperties implied',
+    'compatible',
+    obj({ a: S, b: S }, [], CLOSED),
+    obj({ a: S, b: S }, [], { maxProperties: 2, ...CLOSED }),
+  ],
+  [
+    'maxProperties lowered',
+    'breaking',
+    { type: 'object', maxProperties: 9 },
+    { type: 'object', maxProperties: 8 },
+  ],
+  [
+    'propertyNames enum',
+    'breaking',
+    { type: 'object' },
+    { type: 'object', propertyNames: { enum: ['a', 'b'] } },
+  ],
+  [
+    'propertyNames to closed',
+    'compatible',
+    { type: 'object', propertyNames: { enum: ['a', 'b'] } },
+    obj({ a: {}, b: {} }, [], CLOSED),
+  ],
+  [
+    'closed to propertyNames',
+    'compatible',
+    obj({ a: {}, b: {} }, [], CLOSED),
+    { type: 'object', propertyNames: { enum: ['a', 'b'] } },
+  ],
+  [
+    'propertyNames pattern',
+    'breaking',
+    { type: 'object', propertyNames: { pattern: '^[a-z_]+$' } },
+    { type: 'object', propertyNames: { pattern: '^[a-z]+$' } },
+  ],
+  // strings
+  [
+    'pattern with unicode class narrowed',
+    'breaking',
+    one({ ...S, pattern: '^\\p{L}+$' }),
+    one({ ...S, pattern: '^[A-Za-z]+$' }),
+  ],
+  [
+    'pattern from const list',
+    'compatible',
+    one({ enum: ['GET', 'PUT'] }),
+    one({ ...S, pattern: '^[A-Z]+$' }),
+  ],
+  [
+    'pattern unanchored to anchored',
+    'breaking',
+    one({ ...S, pattern: 'abc' }),
+    one({ ...S, pattern: '^abc' }),
+  ],
+  [
+    'pattern quantifier lowered',
+    'breaking',
+    one({ ...S, pattern: '^[0-9a-f]{1,40}$' }),
+    one({ ...S, pattern: '^[0-9a-f]{1,32}$' }),
+  ],
+  [
+    'semver pattern made strict',
+    'breaking',
+    one({ ...S, pattern: '^\\d+\\.\\d+(\\.\\d+)?$' }),
+    one({ ...S, pattern: '^\\d+\\.\\d+\\.\\d+$' }),
+  ],
+  ['pattern plus lookahead', 'breaking', one(S), one({ ...S, pattern: '^(?!\\.)[^/]+$' })],
+  [
+    'pattern needs letters and digits',
+    'breaking',
+    one({ ...S, minLength: 8 }),
+    one({ ...S, minLength: 8, pattern: '(?=.*[0-9])(?=.*[a-z])' }),
+  ],
+  [
+    'exact length',
+    'breaking',
+    one({ ...S, minLength: 2, maxLength: 3 }),
+    one({ ...S, minLength: 2, maxLength: 2 }),
+  ],
+  ['long minimum length', 'breaking', one({ ...S, minLength: 1000 }), one({ ...S, minLength: 2000 })],
+  ['length counts code points', 'breaking', one({ ...S, maxLength: 2 }), one({ ...S, maxLength: 1 })],
+  [
+    'pattern equal plus maxLength',
+    'breaking',
+    one({ ...S, pattern: '^\\w+@\\w+$' }),
+    one({ ...S, pattern: '^\\w+@\\w+$', maxLength: 12 }),
+  ],
+  // whole tools
+  [
+    'filter tool sort enum widened and limit',
+    'compatible',
+    obj({ q: S, sort: { enum: ['asc', 'desc'] }, limit: { ...I, minimum: 1, maximum: 50 } }, ['q'], CLOSED),
+    obj(
+      { q: S, sort: { enum: ['asc', 'desc', 'rank'] }, limit: { ...I, minimum: 1, maximum: 100 }, cursor: S },
+      ['q'],
+      CLOSED,
+    ),
+  ],
+  [
+    'zod to pydantic spelling',
+    'compatible',
+    { $schema: D7, ...obj({ n: I, s: S }, ['n'], CLOSED) },
+    obj({ n: { ...I, title: 'N' }, s: { anyOf: [S, B_NULL], default: null, title: 'S' } }, ['n'], {
+      title: 'Args',
+    }),
+  ],
+  [
+    'pydantic optional to required',
+    'breaking',
+    obj({ n: { anyOf: [I, B_NULL], default: null } }),
+    obj({ n: { anyOf: [I, B_NULL] } }, ['n']),
+  ],
+  [
+    'edits array gains required field',
+    'breaking',
+    obj({ path: S, edits: arr(obj({ oldText: S, newText: S }, ['oldText', 'newText'], CLOSED)) }, [
+      'path',
+      'edits',
+    ]),
+    obj(
+      { path: S, edits: arr(obj({ oldText: S, newText: S, at: I }, ['oldText', 'newText', 'at'], CLOSED)) },
+      ['path', 'edits'],
+    ),
+  ],
+  [
+    'edits array gains optional field',
+    'compatible',
+    obj({ path: S, edits: arr(obj({ oldText: S, newText: S }, ['oldText', 'newText'], CLOSED)) }, [
+      'path',
+      'edits',
+    ]),
+    obj({ path: S, edits: arr(obj({ oldText: S, newText: S, at: I }, ['oldText', 'newText'], CLOSED)) }, [
+      'path',
+      'edits',
+    ]),
+  ],
+  [
+    'deep graph recursion with enum',
+    'breaking',
+    {
+      ...obj({ root: { $ref: '#/$defs/e' } }),
+      $defs: {
+        e: {
+          oneOf: [
+            obj({ lit: N }, ['lit'], CLOSED),
+            obj(
+              { op: { enum: ['+', '-'] }, l: { $ref: '#/$defs/e' }, r: { $ref: '#/$defs/e' } },
+              ['op', 'l', 'r'],
+              CLOSED,
+            ),
+          ],
+        },
+      },
+    },
+    {
+      ...obj({ root: { $ref: '#/$defs/e' } }),
+      $defs: {
+        e: {
+          oneOf: [
+            obj({ lit: N }, ['lit'], CLOSED),
+            obj(
+              { op: { enum: ['+'] }, l: { $ref: '#/$defs/e' }, r: { $ref: '#/$defs/e' } },
+              ['op', 'l', 'r'],
+              CLOSED,
+            ),
+          ],
+        },
+      },
+    },
+  ],
+  [
+    'many properties one changed',
+    'breaking',
+    obj(Object.fromEntries(Array.from({ length: 60 }, (_, i) => ['p' + i, S]))),
+    obj(
+      Object.fromEntries(
+        Array.from({ length: 60 }, (_, i) => ['p' + i, i === 47 ? { ...S, maxLength: 200 } : S]),
+      ),
+    ),
+  ],
+  [
+    'dates with range pattern',
+    'breaking',
+    obj({ from: { ...S, pattern: '^\\d{4}-\\d{2}-\\d{2}$' } }),
+    obj({ from: { ...S, pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}B_NULL$' } }),
+  ],
+  [
+    '$comment and x title',
+    'compatible',
+    obj({ a: { ...S, $comment: 'hello' } }),
+    obj({ a: { ...S, $comment: 'bye', examples: ['q'], writeOnly: true } }),
+  ],
+  [
+    'boolean to boolean or string',
+    'compatible',
+    obj({ a: BOOL }),
+    obj({ a: { type: ['boolean', 'string'] } }),
+  ],
+  [
+    'boolean true only',
+    'breaking',
+    obj({ confirm: BOOL }, ['confirm']),
+    obj({ confirm: { const: true } }, ['confirm']),
+  ],
+  ['vendor keyword removed', 'compatible', one({ ...S, maxLength: 5 }), one(S)],
 ]

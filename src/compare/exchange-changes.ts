@@ -83,7 +83,7 @@ export function compareExchanges(before: Turn, after: Turn, context: ComparisonC
   if (outcome !== undefined) findings.push(outcome)
   if ((outcome === undefined || outcome.rule === 'error-code-changed') && !isSurfaceMethod(methodOf(before)))
     for (const difference of separate(responseDifferences(before, after), before, context, folded))
-      findings.push(...responseFinding(difference, before, subject, context))
+      if (!isErrorFlag(difference)) findings.push(...responseFinding(difference, before, subject, context))
   findings.push(...stepFindings(before, after, { subject, context, folded }))
   return { findings, folded }
 }
@@ -192,6 +192,11 @@ function errorOf({ outcome }: Response): unknown {
 
 function isToolError({ outcome }: Response): boolean {
   return 'result' in outcome && member(outcome.result, 'isError') === true
+}
+
+/** Whether a tool failed has been compared: `isError` may be left out if it is false. */
+function isErrorFlag({ path: [root, name, ...rest] }: Difference): boolean {
+  return root === 'result' && name === 'isError' && rest.length === 0
 }
 
 function errorText(error: unknown): string {

@@ -6,27 +6,31 @@ import { SchemaDocument } from './schema-document.ts'
 
 const CASES = Math.max(60, Number(process.env['REELAY_CASES'] ?? 0))
 
-test('no value contradicts a verdict: safe schemas accept all that they accepted, and a witness is one', () => {
-  const seed = Number(process.env['REELAY_SEED'] ?? 19)
-  const tools = randomTools(seededRandom(seed))
-  const contradictions: unknown[] = []
-  const counts = { same: 0, safe: 0, breaking: 0, unknown: 0 }
-  for (let at = 0; at < CASES; at++) {
-    const before: unknown = tools.schema()
-    const after: unknown = tools.chance(0.85) ? tools.changed(before) : tools.schema()
-    const verdict = compareSchemas(before, after, { time: 400 })
-    counts[verdict.kind]++
-    const [old, now] = [new SchemaDocument(before), new SchemaDocument(after)]
-    const isSafe = verdict.kind === 'safe' || verdict.kind === 'same'
-    const values = isSafe ? Array.from({ length: 300 }, () => tools.value(3)) : []
-    const broken = values.find((value) => old.accepts(value) === true && now.accepts(value) === false)
-    if (broken !== undefined) contradictions.push({ before, after, value: broken })
-    const witnesses = verdict.kind === 'breaking' ? verdict.witnesses : []
-    const wrong = witnesses.find(({ value }) => old.accepts(value) !== true || now.accepts(value) !== false)
-    if (wrong !== undefined) contradictions.push({ before, after, value: wrong.value })
-  }
-  expect(contradictions).toEqual([])
-  expect(counts.safe).toBeGreaterThan(CASES / 20)
-  expect(counts.breaking).toBeGreaterThan(CASES / 20)
-  if (process.env['REELAY_CASES'] !== undefined) console.log(counts)
-})
+test(
+  'no value contradicts a verdict: safe schemas accept all that they accepted, and a witness is one',
+  () => {
+    const seed = Number(process.env['REELAY_SEED'] ?? 19)
+    const tools = randomTools(seededRandom(seed))
+    const contradictions: unknown[] = []
+    const counts = { same: 0, safe: 0, breaking: 0, unknown: 0 }
+    for (let at = 0; at < CASES; at++) {
+      const before: unknown = tools.schema()
+      const after: unknown = tools.chance(0.85) ? tools.changed(before) : tools.schema()
+      const verdict = compareSchemas(before, after, { time: 400 })
+      counts[verdict.kind]++
+      const [old, now] = [new SchemaDocument(before), new SchemaDocument(after)]
+      const isSafe = verdict.kind === 'safe' || verdict.kind === 'same'
+      const values = isSafe ? Array.from({ length: 300 }, () => tools.value(3)) : []
+      const broken = values.find((value) => old.accepts(value) === true && now.accepts(value) === false)
+      if (broken !== undefined) contradictions.push({ before, after, value: broken })
+      const witnesses = verdict.kind === 'breaking' ? verdict.witnesses : []
+      const wrong = witnesses.find(({ value }) => old.accepts(value) !== true || now.accepts(value) !== false)
+      if (wrong !== undefined) contradictions.push({ before, after, value: wrong.value })
+    }
+    expect(contradictions).toEqual([])
+    expect(counts.safe).toBeGreaterThan(CASES / 20)
+    expect(counts.breaking).toBeGreaterThan(CASES / 20)
+    if (process.env['REELAY_CASES'] !== undefined) console.log(counts)
+  },
+  60_000 + CASES * 100,
+)

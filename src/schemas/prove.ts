@@ -67,6 +67,7 @@ type Step = ProofObstacle | undefined
 const MOST_STEPS = 20_000
 const DEEPEST_LEVEL = 40
 const MOST_SPLITS = 6
+const MOST_CASE_SPLITS = 4
 const MOST_VALUES = 2_000
 
 class SubsetProof {
@@ -136,6 +137,11 @@ class SubsetProof {
       ...(Array.isArray(schema['enum']) ? [schema['enum'] as readonly unknown[]] : []),
       ...(Object.hasOwn(schema, 'const') && document.draft !== 'draft-04' ? [[schema['const']]] : []),
     ])
+    for (const part of parts)
+      for (const keyword of ['anyOf', 'oneOf'] as const) {
+        const listed = branchesOf(part, keyword).map(({ schema }) => valuesListed(schema))
+        if (listed.length > 0 && listed.every((values) => values !== undefined)) lists.push(listed.flat())
+      }
     if ([...types].every((type) => type === 'null' || type === 'boolean'))
       lists.push([...(types.has('null') ? [null] : []), ...(types.has('boolean') ? [true, false] : [])])
     const range = integersOf(parts, types)
@@ -190,7 +196,7 @@ class SubsetProof {
     )
   }
 
-  #scalars({ part: { schema }, facts, types }: PartGoal, stop: (why: string) => ProofObstacle): Step {
+  #scalars({ part: { schema }, facts, types, left }: PartGoal, stop: (why: string) => ProofObstacle): Step {
     if (types.has('integer') || types.has('fraction')) {
       const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
       const [least, most] = [
@@ -206,7 +212,10 @@ class SubsetProof {
     }
     if (types.has('string')) {
       const { minLength, maxLength, pattern } = schema
-      if (typeof minLength === 'number' && minLength > facts.number('minLength', 'max', 0))
+      if (
+        typeof minLength === 'number' &&
+        minLength > Math.max(excludes(left, '') ? 1 : 0, facts.number('minLength', 'max', 0))
+      )
         return stop('minLength may be higher')
       if (typeof maxLength === 'number' && maxLength < facts.number('maxLength', 'min', Infinity))
         return stop('maxLength may be lower')
@@ -214,20 +223,23 @@ class SubsetProof {
         return stop(`the pattern ${JSON.stringify(pattern)} is not the earlier one`)
     }
     const { format } = schema
-    if (format !== undefined && !facts.has('format', format) && !isFormatOfOtherTypes(format, types))
+    const narrower = NARROWER_FORMATS[String(format)]
+    const isKept = facts.has('format', format) || (narrower !== undefined && facts.has('format', narrower))
+    if (format !== undefined && !isKept && !isFormatOfOtherTypes(format, types))
       return stop(`the format ${JSON.stringify(format)} is not the earlier one`)
     return undefined
   }
 
   #objects(goal: PartGoal, context: ProofContext, stop: (why: string) => ProofObstacle): Step {
-    const { part, ours, facts } = goal
+    const { part, ours, facts, left } = goal
     const { schema } = part
     for (const name of requiredNames(part))
       if (!facts.required.has(name)) return stop(`${JSON.stringify(name)} may be missing`)
     const { minProperties, maxProperties } = schema
     if (
       typeof minProperties === 'number' &&
-      Math.max(facts.number('minProperties', 'max', 0), facts.required.size) < minProperties
+      Math.max(excludes(left, {}) ? 1 : 0, facts.number('minProperties', 'max', 0), facts.required.size) <
+        minProperties
     )
       return stop('minProperties may be higher')
     if (
@@ -248,7 +260,7 @@ class SubsetProof {
     const { properties, patternProperties, additionalProperties } = part.schema
     for (const [name, schema] of entriesOf(properties)) {
       const found = this.#inside(
-        memberNodes(ours, name),
+        evaluatedNodes(ours, name),
         childNode(part, schema, 'properties', name),
         context,
         memberPath(context, name),
@@ -297,9 +309,16 @@ class SubsetProof {
     const named = new Set(ours.flatMap(namedMembers))
     for (const name of named) {
       if (!isMeant(name)) continue
-      const found = this.#inside(memberNodes(ours, name), target, context, memberPath(context, name))
+      const found = this.#inside(evaluatedNodes(ours, name), target, context, memberPath(context, name))
       if (found !== undefined) return found
     }
+    const only = this.#onlyNames(ours)
+    if (only !== undefined)
+      return firstOf(only, (name) =>
+        named.has(name) || !isMeant(name)
+          ? undefined
+          : this.#inside(evaluatedNodes(ours, name), target, context, memberPath(context, name)),
+      )
     const path = `${context.path}.*`
     const own = new Set(
       ours.flatMap(({ schema }) =>
@@ -313,6 +332,19 @@ class SubsetProof {
     }
     if (areMeant && [...patterns].some((pattern) => own.has(pattern))) return undefined
     return this.#inside(nodesOfOthers(ours), target, context, path)
+  }
+
+  /** The only names that members can have, if `propertyNames` lists them. */
+  #onlyNames(ours: readonly SchemaPart[]): readonly string[] | undefined {
+    const nodes = ours.flatMap((one) =>
+      one.schema['propertyNames'] === undefined
+        ? []
+        : [childNode(one, one.schema['propertyNames'], 'propertyNames')],
+    )
+    if (nodes.length === 0) return undefined
+    const { parts, stopped } = partsOf(nodes)
+    if (stopped !== undefined || parts.some((part) => unknownKeyword(part) !== undefined)) return undefined
+    return this.#finiteValues(nodes, parts, new Set(['string']))?.filter((name) => typeof name === 'string')
   }
 
   #dependencies(
@@ -392,15 +424,23 @@ class SubsetProof {
   }
 
   #arrays(goal: PartGoal, context: ProofContext, stop: (why: string) => ProofObstacle): Step {
-    const { part, ours, facts } = goal
+    const { part, ours, facts, left } = goal
     const { schema } = part
     const { minItems, maxItems, uniqueItems, unevaluatedItems } = schema
     const most = facts.number('maxItems', 'min', Infinity)
-    if (typeof minItems === 'number' && minItems > facts.number('minItems', 'max', 0))
+    if (
+      typeof minItems === 'number' &&
+      minItems > Math.max(excludes(left, []) ? 1 : 0, facts.number('minItems', 'max', 0))
+    )
       return stop('minItems may be higher')
     if (typeof maxItems === 'number' && maxItems < most && facts.mostItems() > maxItems)
       return stop('maxItems may be lower')
-    if (uniqueItems === true && !facts.has('uniqueItems', true) && most > 1)
+    if (
+      uniqueItems === true &&
+      !facts.has('uniqueItems', true) &&
+      most > 1 &&
+      !this.#areDistinct(ours, facts, context)
+    )
       return stop('uniqueItems may be new')
     if (unevaluatedItems !== undefined && unevaluatedItems !== true)
       return stop('unevaluatedItems is not compared')
@@ -415,6 +455,16 @@ class SubsetProof {
       if (found !== undefined) return found
     }
     return this.#contains(goal, context, stop)
+  }
+
+  /** A short list whose items cannot be equal, because each has values of its own. */
+  #areDistinct(ours: readonly SchemaPart[], facts: LeftFacts, context: ProofContext): boolean {
+    const length = facts.mostItems()
+    if (length > MOST_PLACES) return false
+    const places = Array.from({ length }, (_, index) => itemNodes(ours, index))
+    return places.every((one, at) =>
+      places.slice(0, at).every((other) => this.#isEmpty([...one, ...other], context)),
+    )
   }
 
   #contains(
@@ -450,7 +500,13 @@ class SubsetProof {
     if (typeof maxContains === 'number' && facts.mostItems() > maxContains)
       return stop('maxContains may be lower')
     if (Number(minContains) === 0) return undefined
-    if (facts.number('minItems', 'max', 0) < Number(minContains)) return stop('contains may be new')
+    const least = facts.number('minItems', 'max', 0)
+    if (least < Number(minContains)) return stop('contains may be new')
+    let fitting = 0
+    for (let index = 0; index < Math.min(least, MOST_PLACES) && fitting < Number(minContains); index++)
+      if (this.#inside(itemNodes(ours, index), target, context, `${context.path}[${index}]`) === undefined)
+        fitting++
+    if (fitting >= Number(minContains)) return undefined
     const longest = Math.max(0, ...ours.map((one) => itemSchemas(one).first.length))
     for (let index = 0; index < longest + 1; index++) {
       const found = this.#inside(itemNodes(ours, index), target, context, `${context.path}[*]`)
@@ -541,10 +597,50 @@ class SubsetProof {
         ) === undefined
       if (holdsIf && otherwise !== undefined && holds(elseNode)) return true
     }
+    const cases = this.#casesOf(left, ours, right)
+    if (cases.length > 1 && splits < MOST_CASE_SPLITS) return cases.every((one) => holds(literal(one)))
     const names = new Set(Array.from(types, (type) => (type === 'fraction' ? 'number' : type)))
     if (names.has('number')) names.delete('integer')
     if (names.size < 2 || splits > 1) return false
     return [...names].every((type) => holds(literal({ type })))
+  }
+
+  /** Divides the values where the alternatives of the right side do: at their limits, or by the values of a member that has few. */
+  #casesOf(
+    left: readonly SchemaNode[],
+    ours: readonly SchemaPart[],
+    right: SchemaNode,
+  ): readonly JsonObject[] {
+    const branches = partsOf([right]).parts.flatMap((part) => [
+      ...branchesOf(part, 'anyOf'),
+      ...branchesOf(part, 'oneOf'),
+    ])
+    if (branches.length === 0 || branches.length > MOST_BRANCHES) return []
+    const told = branches.flatMap((branch) => partsOf([branch]).parts)
+    const isNew = (one: JsonObject): boolean =>
+      !left.some(({ document }) => document === literal(one).document)
+    for (const part of told)
+      for (const keyword of ['minimum', 'exclusiveMinimum'] as const) {
+        const limit = part.schema[keyword]
+        if (typeof limit !== 'number') continue
+        const [below, above] =
+          keyword === 'minimum'
+            ? [{ exclusiveMaximum: limit }, { minimum: limit }]
+            : [{ maximum: limit }, { exclusiveMinimum: limit }]
+        if (isNew(below) && isNew(above)) return [below, above]
+      }
+    const required = requiredBy(ours)
+    for (const name of new Set(told.flatMap(namedMembers))) {
+      if (!required.has(name)) continue
+      const nodes = memberNodes(ours, name)
+      const { parts, stopped } = partsOf(nodes)
+      if (stopped !== undefined || parts.length === 0) continue
+      const values = this.#finiteValues(nodes, parts, typesOf(parts))
+      if (values === undefined || values.length < 2 || values.length > MOST_BRANCHES) continue
+      const cases = values.map((value) => ({ properties: { [name]: { const: value } } }))
+      if (cases.every(isNew)) return cases
+    }
+    return []
   }
 
   /** Proves a goal about something inside of the current value. */
@@ -624,6 +720,13 @@ function isLongEnumWithin({ ours, part }: PartGoal): boolean {
   )
 }
 
+function valuesListed(schema: unknown): readonly unknown[] | undefined {
+  if (!isObject(schema)) return undefined
+  const { enum: listed } = schema
+  if (Array.isArray(listed)) return listed
+  return Object.hasOwn(schema, 'const') ? [schema['const']] : undefined
+}
+
 /** All whole numbers between two limits, if there are few. */
 function integersOf(
   parts: readonly SchemaPart[],
@@ -638,8 +741,15 @@ function integersOf(
 }
 
 const MOST_INTEGERS = 500
+const MOST_PLACES = 16
 
 const MOST_BRANCHES = 64
+/** By their specifications, all texts of the one format are texts of the other. */
+const NARROWER_FORMATS: Readonly<Record<string, string>> = {
+  'uri-reference': 'uri',
+  'iso-time': 'time',
+  'iso-date-time': 'date-time',
+}
 /** Patterns that every text matches. */
 const EVERYTHING: ReadonlySet<string> = new Set(['', '.*', '^', '^.*', '[\\s\\S]*', '^[\\s\\S]*$'])
 
@@ -669,12 +779,19 @@ class LeftFacts {
     this.#parts = parts
     this.#types = types
     this.required = requiredBy(parts)
+    const areWhole = !types.has('fraction')
     this.least = strongest(
-      parts.map(({ schema }) => boundOf(schema['minimum'], schema['exclusiveMinimum'], Math.max)),
+      parts.map(({ schema }) => {
+        const bound = boundOf(schema['minimum'], schema['exclusiveMinimum'], Math.max)
+        return bound && areWhole ? wholeBound(bound, 1) : bound
+      }),
       (a, b) => a > b,
     )
     this.most = strongest(
-      parts.map(({ schema }) => boundOf(schema['maximum'], schema['exclusiveMaximum'], Math.min)),
+      parts.map(({ schema }) => {
+        const bound = boundOf(schema['maximum'], schema['exclusiveMaximum'], Math.min)
+        return bound && areWhole ? wholeBound(bound, -1) : bound
+      }),
       (a, b) => a < b,
     )
   }
@@ -699,7 +816,7 @@ class LeftFacts {
     return known.some((multiple) =>
       Number.isSafeInteger(multiple) && Number.isSafeInteger(factor)
         ? multiple % factor === 0
-        : multiple === factor,
+        : multiple === factor || (isDyadic(factor) && Number.isSafeInteger(multiple / factor)),
     )
   }
 
@@ -734,6 +851,11 @@ class LeftFacts {
   }
 }
 
+/** Fractions that are divided without rounding. */
+function isDyadic(value: number): boolean {
+  return Number.isSafeInteger(value * 2 ** 20)
+}
+
 /** `required`, and what is required beside it. */
 function requiredBy(parts: readonly SchemaPart[]): ReadonlySet<string> {
   const names = new Set(parts.flatMap(requiredNames))
@@ -766,6 +888,13 @@ function boundOf(
     return { value: own ?? other ?? 0, isExclusive: own === undefined }
   const value = pick(own, other)
   return { value, isExclusive: value === other }
+}
+
+/** The first whole number within a limit. */
+function wholeBound({ value, isExclusive }: Bound, step: 1 | -1): Bound {
+  if (!Number.isSafeInteger(Math.trunc(value))) return { value, isExclusive }
+  const whole = step === 1 ? Math.ceil(value) : Math.floor(value)
+  return { value: isExclusive && whole === value ? whole + step : whole, isExclusive: false }
 }
 
 function isAtLeast(known: Bound | undefined, needed: Bound): boolean {
@@ -812,6 +941,32 @@ function nodesOfPattern(parts: readonly SchemaPart[], pattern: string): readonly
       ? []
       : [childNode(part, additionalProperties, 'additionalProperties')]
   })
+}
+
+/** The schemas of a member, among them `false` if nothing evaluates it where everything has to be evaluated. */
+function evaluatedNodes(parts: readonly SchemaPart[], name: string): readonly SchemaNode[] {
+  const closed = parts.filter((part) => {
+    if (part.schema['unevaluatedProperties'] !== false || !isSimple(part)) return false
+    return memberNodes(partsOf([part]).parts, name).length === 0 && !hasUncertainPattern(part, name)
+  })
+  return [
+    ...memberNodes(parts, name),
+    ...closed.map((part) => childNode(part, false, 'unevaluatedProperties')),
+  ]
+}
+
+function hasUncertainPattern(part: SchemaPart, name: string): boolean {
+  return partsOf([part]).parts.some(({ schema }) =>
+    entriesOf(schema['patternProperties']).some(([pattern]) => matchesPattern(pattern, name) === undefined),
+  )
+}
+
+function firstOf(names: readonly string[], step: (name: string) => Step): Step {
+  for (const name of names) {
+    const found = step(name)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** The schemas of members that the left side neither names nor matches by a pattern. */
@@ -863,6 +1018,11 @@ function hasSameWords(part: SchemaPart, others: readonly SchemaPart[]): boolean 
 
 function acceptsNode({ document, pointer }: SchemaNode, value: unknown): boolean | undefined {
   return document.acceptsAt(pointer, value)
+}
+
+/** The earlier schemas reject the value, such as the only text that is shorter than one character. */
+function excludes(nodes: readonly SchemaNode[], value: unknown): boolean {
+  return nodes.some((node) => acceptsNode(node, value) === false)
 }
 
 function entriesOf(map: unknown): readonly (readonly [string, unknown])[] {

@@ -45,7 +45,7 @@ export function patternSamples(source: string): readonly string[] {
   const tree = new PatternReader(source).read()
   if (tree === undefined) return []
   const texts = new Set<string>()
-  for (const repeats of [0, 1, 2, 3, 7])
+  for (const repeats of [0, 1, 2, 3, 7, MOST_REPEATS])
     for (const choice of [0, 1, 2]) texts.add(generate(tree, { repeats, choice }, 0))
   const known = [...texts].filter((text) => text.length <= LONGEST_SAMPLE)
   const changed = known
@@ -63,6 +63,8 @@ export function patternSamples(source: string): readonly string[] {
 }
 
 const LONGEST_SAMPLE = 400
+/** As often as a pattern allows, within reason. */
+const MOST_REPEATS = 300
 
 type PatternTree =
   | { readonly kind: 'text'; readonly choices: readonly string[] }
@@ -89,7 +91,8 @@ function generate(tree: PatternTree, how: SampleChoice, depth: number): string {
         depth + 1,
       )
     case 'repeat': {
-      const times = Math.min(Math.max(tree.least, Math.min(tree.most, how.repeats)), 300)
+      const most = how.repeats === MOST_REPEATS && tree.most === Infinity ? tree.least + 1 : tree.most
+      const times = Math.min(Math.max(tree.least, Math.min(most, how.repeats)), MOST_REPEATS)
       const once = generate(tree.item, how, depth + 1)
       return once.repeat(times)
     }

@@ -132,7 +132,9 @@ function draftOf(uri: string): SchemaDraft | undefined {
 
 function compiled(schema: unknown, draft: SchemaDraft): Omit<OpenedSchema, 'draft'> {
   if (isTooDeep(schema)) return { root: schema, ajv: undefined, problem: 'it is nested too deeply' }
-  const root = isObject(schema) ? withoutIdentity(draft === 'draft-04' ? fromDraft4(schema) : schema) : schema
+  const root = isObject(schema)
+    ? withPointers(withoutIdentity(draft === 'draft-04' ? fromDraft4(schema) : schema))
+    : schema
   const ajv = createValidatorFactory(draft)
   try {
     const validator = metaValidator(draft)
@@ -163,6 +165,65 @@ const META: Readonly<Record<SchemaDraft, string>> = {
 function withoutIdentity(schema: JsonObject): JsonObject {
   const { $schema: _, $id: _id, id: old, ...rest } = schema
   return typeof old === 'string' || old === undefined ? rest : { ...rest, id: old }
+}
+
+const ROOT_URI = 'reelay-schema://document/'
+
+/** Writes references to parts that have an `$id` of their own as pointers. Documents without such parts stay as they are. */
+function withPointers(root: JsonObject): JsonObject {
+  const places = new Map<string, string>([[ROOT_URI, '']])
+  const collect = (schema: unknown, base: string, pointer: string): void => {
+    if (!isObject(schema)) return
+    const own = baseOf(schema, base, pointer)
+    if (own !== base) places.set(own, pointer)
+    const { $anchor: anchor } = schema
+    if (typeof anchor === 'string') places.set(`${own}#${anchor}`, pointer)
+    forEachSubschema(schema, (inside, segments) => collect(inside, own, pointerTo(pointer, ...segments)))
+  }
+  collect(root, ROOT_URI, '')
+  const bases = [...places.keys()].filter((uri) => !uri.includes('#'))
+  if (bases.length < 2) return root
+  const rewrite = (schema: unknown, base: string, pointer: string): unknown => {
+    if (!isObject(schema)) return schema
+    const own = baseOf(schema, base, pointer)
+    const { $id: id, $ref: reference, ...rest } = schema
+    const changed: Record<string, unknown> =
+      own === base && id !== undefined ? { ...rest, $id: id } : { ...rest }
+    if (typeof reference === 'string') changed['$ref'] = pointedTo(reference, own, places) ?? reference
+    forEachSubschema(rest, (inside, segments) => {
+      const [keyword = '', at] = segments
+      const written = rewrite(inside, own, pointerTo(pointer, ...segments))
+      if (at === undefined) changed[keyword] = written
+      else if (Array.isArray(changed[keyword])) changed[keyword] = changed[keyword].with(Number(at), written)
+      else if (isObject(changed[keyword])) changed[keyword] = { ...changed[keyword], [at]: written }
+    })
+    return changed
+  }
+  const written = rewrite(root, ROOT_URI, '')
+  return isObject(written) ? written : root
+}
+
+/** The address against which references inside of a schema are resolved. */
+function baseOf(schema: JsonObject, base: string, pointer: string): string {
+  const { $id: id } = schema
+  if (pointer === '' || typeof id !== 'string' || id.startsWith('#')) return base
+  return resolvedUri(id.replace(/#.*$/u, ''), base) ?? base
+}
+
+function pointedTo(reference: string, base: string, places: ReadonlyMap<string, string>): string | undefined {
+  const uri = resolvedUri(reference, base)
+  if (uri === undefined) return undefined
+  const [document = '', fragment = ''] = uri.split('#')
+  if (fragment !== '' && !fragment.startsWith('/')) {
+    const anchored = places.get(uri)
+    return anchored === undefined ? undefined : `#${encodePointer(anchored)}`
+  }
+  const pointer = places.get(document)
+  return pointer === undefined ? undefined : `#${encodePointer(pointer)}${fragment}`
+}
+
+function resolvedUri(reference: string, base: string): string | undefined {
+  return URL.canParse(reference, base) ? new URL(reference, base).href.replace(/#$/u, '') : undefined
 }
 
 const DEEPEST = 200

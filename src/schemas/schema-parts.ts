@@ -46,7 +46,8 @@ export function partsOf(nodes: readonly SchemaNode[]): SchemaParts {
     if (parts.has(key)) return
     parts.set(key, { document, pointer, schema })
     active.add(key)
-    const { $ref: reference, allOf } = schema
+    const { $ref: reference, allOf, not } = schema
+    if (not === true || (isObject(not) && Object.keys(not).length === 0)) isNever = true
     if (reference !== undefined) {
       const target = typeof reference === 'string' ? document.resolve(reference) : undefined
       if (target === undefined)
