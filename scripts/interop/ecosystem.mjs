@@ -57,7 +57,6 @@ export const DRIVERS = {
     title: `Go SDK ${GO_SDK.slice(1)}`,
     command: [go('client')],
     modern: EVERY,
-    usesNoProxy: true, // a Go program never uses a proxy for localhost
   },
   'ai sdk': {
     title: `AI SDK ${PACKAGES['@ai-sdk/mcp']}`,

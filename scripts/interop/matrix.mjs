@@ -99,9 +99,8 @@ export async function runFrameworks(isWanted = () => true) {
 
 /** Why a program cannot be recorded over a transport, for the table. */
 function whyNotRun(name, transport) {
-  const { lacks, usesNoProxy = false } = DRIVERS[name]
-  if (lacks === transport) return 'not supported by it'
-  return usesNoProxy && transport !== 'stdio' ? 'not seen on localhost' : undefined
+  const { lacks } = DRIVERS[name]
+  return lacks === transport ? 'not supported by it' : undefined
 }
 
 async function recordAndReplay(name, transport, tape) {

@@ -439,7 +439,7 @@ function pathFolders(): readonly string[] {
   return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
 }
 
-function findProgram(name: string): string | undefined {
+export function findProgram(name: string): string | undefined {
   return pathFolders()
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path))

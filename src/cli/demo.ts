@@ -4,7 +4,7 @@ import { runDemoServer } from '../demo/server.ts'
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { switchOn } from './options/option-types.ts'
 import { option } from './options/option.ts'
-import { print } from './output/print.ts'
+import { printText } from './output/print.ts'
 import { isOnPath, reelayCommand } from './reelay-command.ts'
 import { abortOnSignals } from './signals.ts'
 
@@ -42,5 +42,5 @@ function commandName(): string {
 }
 
 function printLine(line: string): void {
-  print(`${line}\n`)
+  printText(`${line}\n`)
 }

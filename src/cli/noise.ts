@@ -3,7 +3,7 @@ import { defineCommand, type CommandDefinition } from './command.ts'
 import { option, usageError, type OptionRow } from './options/option.ts'
 import { fileValue, switchOn, textValue } from './options/option-types.ts'
 import { jsonOption, TAPE_ARGUMENT } from './options/shared-options.ts'
-import { print } from './output/print.ts'
+import { print, printText } from './output/print.ts'
 import { createOutputRedactor } from './output/redact-output.ts'
 import { inferNamedClass, NAMED_KINDS } from '../diff/noise/classes/index.ts'
 import { valuesAt } from '../diff/noise/learned.ts'
@@ -117,7 +117,8 @@ async function show(name: string, { json, profile: path }: { json?: true; profil
     stale: stored.stale ?? null,
     profile: profileContent(tape, stored.profile),
   }
-  print(redact(json ? `${JSON.stringify(content, null, 2)}\n` : profileAsText(tape, stored.profile)))
+  if (json) print(redact(`${JSON.stringify(content, null, 2)}\n`))
+  else printText(redact(profileAsText(tape, stored.profile)))
 }
 
 function warnAboutStale(path: string, why: string): void {

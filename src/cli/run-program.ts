@@ -28,7 +28,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   try {
     rejectUnknownCommand(program, argv)
     rejectMissingTape(argv)
-    await program.parseAsync(argv.map((word, at) => (at === 2 && word === '-v' ? '--version' : word)))
+    await program.parseAsync(argv.map((word, at) => (at === 2 ? (OTHER_OPTIONS[word] ?? word) : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return
@@ -36,6 +36,9 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     process.exitCode = 2 // without a command, the help is the answer
   }
 }
+
+/** Options that are expected before a command, because they work after one or in other programs. */
+const OTHER_OPTIONS: Readonly<Record<string, string>> = { '-v': '--version', '--help-all': '--help' }
 
 /** Loads a command only if it is named. Of the others, help needs no more than their names and descriptions. */
 async function commandFor(

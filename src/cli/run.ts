@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { withProxiedLocalUrls, type ProxiedProgram } from '../auto/go-programs.ts'
 import { playProxiedServers, recordProxiedServers, type ServerProxy } from '../auto/proxied-servers.ts'
 import { PlayedServers, ReplayAccount } from '../auto/replay-servers.ts'
 import { ServerNames, TapeSet } from '../auto/server-lookup.ts'
@@ -350,12 +351,14 @@ async function runWithServers(
       credentials: newProxyCredentials(),
     })
     const trust = authority && writeTrustFiles(folder, authority, process.env)
-    const ending = runWithInheritedStdio(command, {
+    const env = {
       ...runEnvironment(flags, process.env),
       [REPORT_VARIABLE]: flags.replay === undefined ? undefined : report,
       ...shims?.env,
       ...(proxy && proxyVariables(proxy, trust)),
-    })
+    }
+    const program = proxy === undefined ? { command, env } : proxiedProgram(command, env)
+    const ending = runWithInheritedStdio(program.command, program.env)
     await Promise.allSettled([ending])
     await shims?.close()
     await proxy?.close()
@@ -379,6 +382,18 @@ function needsOwnProxy(): boolean {
 }
 
 const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']
+
+function proxiedProgram(
+  command: readonly [string, ...string[]],
+  env: NodeJS.ProcessEnv,
+): Pick<ProxiedProgram, 'command' | 'env'> {
+  const { changed, ...program } = withProxiedLocalUrls({ command, env })
+  if (changed.length > 0)
+    printLine(
+      `Go uses no proxy for localhost, so the program gets ${changed.join(', ')} with a dot after the host`,
+    )
+  return program
+}
 
 /** Node programs that run beside others are recorded and played from inside, so they get no proxy. */
 function proxyVariables({ url }: ServerProxy, trust: TrustFiles | undefined): NodeJS.ProcessEnv {
@@ -476,7 +491,7 @@ function unseenReason(program: string, { server }: RunFlags): string {
     return `no Node program with an MCP client that Reelay recognises connected to ${server === undefined ? 'an' : 'a'} ${which}`
   const overHttp = needsOwnProxy()
     ? 'it uses a proxy of its own (HTTP_PROXY), which Reelay does not replace'
-    : `it has to use the proxy in HTTP_PROXY${mayBeGo(program) ? ', which Go programs do not use for localhost' : ''}`
+    : `it has to use the proxy in HTTP_PROXY${mayBeGo(program) ? ', which Go programs use for localhost only if its URL is an argument or a variable' : ''}`
   const name = 'it has to start the server by a name such as npx'
   const overStdio =
     otherLanguage(program) === 'Python' ? `${name}, or with subprocess` : `${name}, without a path`

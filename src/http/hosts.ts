@@ -107,5 +107,6 @@ function parseHostName(authority: string): string | undefined {
 export function parseAbsoluteTarget(target: string): { origin: string; path: string } | undefined {
   const [, authority = '', path = ''] = /^https?:\/\/([^/?#]+)([^#]*)/i.exec(target) ?? []
   if (!isHostHeader(authority) || !URL.canParse(target)) return undefined
-  return { origin: new URL(target).origin, path: path.startsWith('/') ? path : `/${path}` }
+  const origin = new URL(target).origin.replace(/\.(?=:\d+$|$)/, '') // a dot at the end is not a part of the name
+  return { origin, path: path.startsWith('/') ? path : `/${path}` }
 }

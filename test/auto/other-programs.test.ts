@@ -51,6 +51,41 @@ test.each(['http', 'sse', 'http then sse'])(
   },
 )
 
+test.each(['127.0.0.1', 'localhost'])(
+  'a Go program, which uses no proxy for %s, is recorded, and replayed while its server is down',
+  async (host) => {
+    const home = temporaryFolder()
+    const { url, close } = await mcpServer('http', '/mcp')
+    const local = url.replace('127.0.0.1', host)
+    const program = [goProgram(), 'http', local, 'one', 'two']
+    const live = await run(home, ['--record', 'demo', '--', ...program])
+    expect(live).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\["one \S+","two \S+"\]\n$/) })
+    const dotted = `Go uses no proxy for localhost, so the program gets ${new URL(local).origin} with a dot after the host\n`
+    expect(live.stderr).toContain(dotted)
+    const tape = await loadTape(join(home, 'tapes', 'demo.tape.jsonl'))
+    expect(Object.values(tape.header.servers)).toEqual([{ transport: 'http', url: local }])
+    close()
+    const played = await run(home, ['--replay', 'demo', '--', ...program])
+    expect(played).toMatchObject({ code: 0, stdout: live.stdout })
+    const variable = await run(
+      home,
+      ['--replay', 'demo', '--', goProgram(), 'http', '$SERVER', 'one', 'two'],
+      {
+        SERVER: local,
+      },
+    )
+    expect(variable).toMatchObject({ code: 0, stdout: live.stdout })
+  },
+)
+
+/** A program that is taken for one that Go has compiled, and that follows the rules of Go. */
+function goProgram(): string {
+  const path = join(temporaryFolder(), 'agent')
+  const script = `#!/bin/sh\n# \u00ff Go buildinf:\nkind=$1 url=$(eval echo "$2"); shift 2\nRULES_OF_GO=1 exec '${NODE}' '${CLIENT}' "$kind" "$url" "$@"\n`
+  writeFileSync(path, script, { encoding: 'latin1', mode: 0o755 })
+  return path
+}
+
 test('over HTTPS too: recorded with the local CA, replayed with one that is made for the host', async () => {
   const home = temporaryFolder()
   const { url, close, authority } = await mcpServer('https')

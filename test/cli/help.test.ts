@@ -51,6 +51,10 @@ test('without a command, the help is printed, and the exit code is 2', () => {
   expect(reelay()).toEqual({ code: 2, stdout: '', stderr: reelay('--help').stdout })
 })
 
+test('--help-all without a command is --help', () => {
+  expect(reelay('--help-all')).toEqual(reelay('--help'))
+})
+
 test('help for a command that does not exist says so', () => {
   expect(reelay('help', 'nonsense')).toEqual({
     code: 2,

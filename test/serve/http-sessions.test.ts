@@ -59,8 +59,14 @@ test('other methods and other paths are refused', async () => {
   const { url } = await serving({ tape: tapeOf(...HANDSHAKE) })
   const put = await ask(url, { method: 'PUT' })
   expect([put.status, headerOf(put, 'allow')]).toEqual([405, 'GET, POST, DELETE'])
-  expect((await ask(`${url}/else`, post('{}'))).status).toBe(404)
-  expect((await ask(url.replace('/mcp', '/sse'))).status).toBe(404)
+  const elsewhere = [await ask(`${url}/else`, post('{}')), await ask(url.replace('/mcp', '/sse'))]
+  expect(elsewhere.map((answer) => [answer.status, jsonOf(answer)])).toMatchObject([
+    [404, { error: { message: 'nothing is served at /mcp/else, only at /mcp' } }],
+    [
+      404,
+      { error: { message: expect.stringContaining('only at /mcp; reelay serve --sse serves HTTP+SSE') } },
+    ],
+  ])
   expect(errorOf(await ask(url, { headers: { Accept: 'text/event-stream' } }))).toEqual({
     status: 400,
     code: -32000,

@@ -4,7 +4,7 @@ import { RULES, findRule } from '../../report/rules.ts'
 import { alignRows } from '../../report/table.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { jsonOption } from '../options/shared-options.ts'
-import { print } from '../output/print.ts'
+import { print, printText } from '../output/print.ts'
 
 export const explainCommand: CommandDefinition = defineCommand<{ json?: true }>({
   name: 'explain',
@@ -14,8 +14,8 @@ export const explainCommand: CommandDefinition = defineCommand<{ json?: true }>(
     const rules: Readonly<Record<string, CompareRule>> =
       name === undefined ? RULES : { [findRule(name)]: RULES[findRule(name)] }
     if (json) print(`${JSON.stringify(rules, null, 2)}\n`)
-    else if (name === undefined) print(`${ruleList(rules)}\n`)
-    else for (const [id, rule] of Object.entries(rules)) print(ruleText(id, rule))
+    else if (name === undefined) printText(`${ruleList(rules)}\n`)
+    else for (const [id, rule] of Object.entries(rules)) printText(ruleText(id, rule))
   },
 })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { styleText, inspect } from 'node:util'
+import { inspect, stripVTControlCharacters, styleText } from 'node:util'
 import { withDocsPaths } from '../reelay-command.ts'
 import { clearProgress } from './progress.ts'
 import { createOutputRedactor } from './redact-output.ts'
@@ -11,6 +11,49 @@ import { escapeControlChars } from '../../text.ts'
 export function print(text: string): void {
   clearProgress()
   process.stdout.write(text)
+}
+
+/** Writes text for people. On a terminal, a line that is too long continues below its last column. */
+export function printText(text: string): void {
+  const { isTTY, columns } = process.stdout
+  print(isTTY ? wrapColumns(text, columns || 80) : text)
+}
+
+/** Writes a report for people, like `printText`. */
+export async function printReport(pieces: Iterable<string>): Promise<void> {
+  const { isTTY, columns } = process.stdout
+  if (!isTTY) return printChunks(pieces)
+  const wrapped = (function* wrap() {
+    for (const piece of pieces) yield wrapColumns(piece, columns || 80)
+  })()
+  return printChunks(wrapped)
+}
+
+/** Wraps lines at words. Columns are separated by two spaces or more. A command is not wrapped, so that it can be copied. */
+export function wrapColumns(text: string, width: number): string {
+  return text.replaceAll(/.+/g, (line) =>
+    visibleLength(line) <= width || /\breelay [a-z]/.test(line) ? line : wrapLine(line, width),
+  )
+}
+
+function wrapLine(line: string, width: number): string {
+  const margin = line.search(/\S|$/)
+  const columns = [...line.matchAll(/ {2,}(?=\S)/g)].map(({ index, 0: gap }) => index + gap.length)
+  const start = columns.findLast((at) => at > margin && visibleLength(line.slice(0, at)) < width / 2) ?? 0
+  const indent = start > 0 ? visibleLength(line.slice(0, start)) : Math.min(margin + 2, width / 2)
+  const lines = [line.slice(0, start || margin)]
+  for (const word of line.slice(start || margin).split(' ')) {
+    const last = lines.at(-1) ?? ''
+    const isFirst = last.trim() === '' || (lines.length === 1 && last.length === start)
+    const joined = isFirst ? last + word : `${last} ${word}`
+    if (isFirst || visibleLength(joined) <= width) lines[lines.length - 1] = joined
+    else lines.push(' '.repeat(indent) + word)
+  }
+  return lines.join('\n')
+}
+
+function visibleLength(text: string): number {
+  return stripVTControlCharacters(text).length
 }
 
 /** Ignores that a reader closes our output early, as in `| head`. Other errors, such as a full disk, are reported. */

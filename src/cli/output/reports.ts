@@ -11,7 +11,7 @@ import { writeOwnFile } from '../../store/file/replace-file.ts'
 import { quoteShellWord } from '../../text.ts'
 import { option, usageError, type OptionTable, type ValueType } from '../options/option.ts'
 import { countValue, listOf } from '../options/option-types.ts'
-import { joinedChunks, printChunks } from './print.ts'
+import { joinedChunks, printChunks, printReport } from './print.ts'
 import { createOutputRedactor } from './redact-output.ts'
 
 /** A report format, and the file that it is written to; without a file it is printed. */
@@ -120,7 +120,8 @@ export class ReportOutput<Subject extends ReportSubject> {
       page: () => readFileSync(PAGE, 'utf8'),
       redact,
     }
-    if (!this.#isQuiet) await printChunks(await renderReport(this.#subject, this.printed, input, context))
+    const write = this.printed === 'text' ? printReport : printChunks
+    if (!this.#isQuiet) await write(await renderReport(this.#subject, this.printed, input, context))
     for (const [format, path] of this.#written)
       await writeReport(path, await renderReport(this.#subject, format, input, { ...context, hasRows: true }))
   }

@@ -86,7 +86,12 @@ function announceProxy(args: RecordUrlArgs, recording: HttpRecording, server: st
   announceRecording(args, { path: tape, failure, keyTrouble })
   // Printed even with --quiet if the port was chosen automatically.
   if (!args.quiet || args.listen === undefined) printNotice(`give this URL to the client: ${url}`)
-  printClientConfig(args, server, { type: 'http', url })
+  printClientConfig(args, server, { type: isSseUrl(url) ? 'sse' : 'http', url })
+}
+
+/** Clients need the transport in their config. The path is all that is known of it before the first request. */
+function isSseUrl(url: string): boolean {
+  return new URL(url).pathname.endsWith('/sse')
 }
 
 /** Records whatever servers a client names, until the client command or a signal ends it. */

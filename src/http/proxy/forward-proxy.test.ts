@@ -9,6 +9,8 @@ test.each([
   ['https://[::1]:1/mcp', { origin: 'https://[::1]:1', path: '/mcp' }],
   ['http://me:pass@a.test/', undefined],
   ['http://a\\b/', undefined],
+  ['http://localhost.:8080/mcp', { origin: 'http://localhost:8080', path: '/mcp' }],
+  ['http://127.0.0.1./', { origin: 'http://127.0.0.1', path: '/' }],
   ['/mcp', undefined],
   ['ws://a.test/', undefined],
   ['http://', undefined],

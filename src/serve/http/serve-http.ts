@@ -267,7 +267,13 @@ class HttpRouter {
     if (rejection === undefined && handler !== undefined) return handler(req, res)
     discardBody(req)
     if (rejection !== undefined) sendErrorResponse(res, 403, rejection)
-    else sendHttpError(res, { status: 404, code: -32000, message: `nothing is served at ${pathOf(req)}` })
+    else sendHttpError(res, { status: 404, code: -32000, message: this.#notServed(pathOf(req)) })
+  }
+
+  #notServed(path: string): string {
+    const served = [...this.#handlers.keys()]
+    const hint = path.endsWith('/sse') ? '; reelay serve --sse serves HTTP+SSE' : ''
+    return `nothing is served at ${path}, only at ${served.join(' and ')}${hint}`
   }
 }
 
