@@ -25,11 +25,7 @@ const FILTERS = {
 }
 const MOST = 1.2
 
-export async function intercept({ rounds }) {
-  return [...(await overStdio(rounds)), ...(await overHttp(rounds))]
-}
-
-async function overStdio(rounds) {
+export async function interceptStdio({ rounds }) {
   const [driver, echo] = ['driver', 'echo'].map((name) => compile(name))
   const log = join(scratch, 'intercept.tape.jsonl')
   const record = [node, reelay, 'record', '-q', '--numbered', '-o', log]
@@ -50,7 +46,7 @@ async function overStdio(rounds) {
   return met
 }
 
-async function overHttp(rounds) {
+export async function interceptHttp({ rounds }) {
   const started = []
   const start = async (stream, args) => {
     const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -77,6 +73,7 @@ async function overHttp(rounds) {
     return met
   } finally {
     for (const child of started) child.kill()
+    await Promise.all(started.map((child) => child.exitCode ?? child.signalCode ?? once(child, 'exit')))
   }
 }
 

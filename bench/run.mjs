@@ -7,7 +7,8 @@ import { scratch } from './measure.mjs'
 const CASES = {
   'record-stdio': async () => (await import('./record-stdio.mjs')).recordStdio,
   'record-http': async () => (await import('./record-http.mjs')).recordHttp,
-  intercept: async () => (await import('./intercept.mjs')).intercept,
+  'intercept-stdio': async () => (await import('./intercept.mjs')).interceptStdio,
+  'intercept-http': async () => (await import('./intercept.mjs')).interceptHttp,
   replay: async () => (await import('./replay.mjs')).replayBench,
   'replay-memory': async () => (await import('./replay-memory.mjs')).replayMemory,
   verify: async () => (await import('./verify.mjs')).verifyBench,

@@ -16,7 +16,6 @@ import {
   receiverOf,
   senderOf,
   type InterceptedLink,
-  type LineWalk,
   type MessageInterceptor,
   type MessageRoute,
   type PassingMessage,
@@ -91,8 +90,10 @@ class FaultyLink implements InterceptedLink {
     return this.passes(chunk, dir)
   }
 
-  walk(lines: Buffer, dir: Direction): LineWalk {
-    return (at) => (this.passes(lines, dir) ? lines.length : at)
+  beginLines(): void {}
+
+  nextLine(lines: Buffer, at: number, dir: Direction): number {
+    return this.passes(lines, dir) ? lines.length : at
   }
 
   passUnseen({ dir, why, event }: UnseenMessage): void {

@@ -216,12 +216,23 @@ export class Interceptor {
    * The number of a further request of the client on the tape; `undefined` if it is not recorded. Its bytes are kept for a while, so
    * that it can be repeated.
    */
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array | undefined): number | undefined {
+  nextExchange(
+    link: LinkInterceptor,
+    bytes: Uint8Array | undefined,
+    start = 0,
+    end: number = bytes?.length ?? 0,
+  ): number | undefined {
     const { isRecorded } = this.#options
-    if (bytes !== undefined && isRecorded?.(Buffer.from(bytes).toString('utf8')) === false) return undefined
+    if (bytes !== undefined && isRecorded?.(textIn(bytes, start, end)) === false) return undefined
     const exchange = ++this.#exchanges
-    const isKept = bytes !== undefined && bytes.length <= MAX_REPEATED_BYTES
-    this.#recentCalls[exchange % MAX_RECENT_CALLS] = { exchange, link, bytes: isKept ? bytes : undefined }
+    const isKept = bytes !== undefined && end - start <= MAX_REPEATED_BYTES
+    this.#recentCalls[exchange % MAX_RECENT_CALLS] = {
+      exchange,
+      link,
+      bytes: isKept ? bytes : undefined,
+      start,
+      end,
+    }
     return exchange
   }
 
@@ -246,7 +257,7 @@ export class Interceptor {
         hint: `only the last ${MAX_RECENT_CALLS} requests of a recording with --intercept can be, and no long ones or batches`,
       })
     const id = `reelay-repeat-${++this.#repeats}`
-    const text = checkRepeatedRequest(edited ?? Buffer.from(call.bytes).toString('utf8'), id)
+    const text = checkRepeatedRequest(edited ?? textIn(call.bytes, call.start, call.end), id)
     this.#exchanges++ // it has a number of its own on the tape
     call.link.repeat(text, (response) => this.#emit({ event: 'repeated', id, exchange, response }))
     return id
@@ -271,8 +282,14 @@ export class Interceptor {
 interface RecentCall {
   readonly exchange: number
   readonly link: LinkInterceptor
-  /** Missing if the request is long. */
+  /** The bytes that contain the request. Missing if it is long. */
   readonly bytes: Uint8Array | undefined
+  readonly start: number
+  readonly end: number
+}
+
+function textIn(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
 }
 
 const MAX_RECENT_CALLS = 200

@@ -1,6 +1,6 @@
 import { ReelayError } from '../../errors.ts'
 import { parseJson, member } from '../../json/parse.ts'
-import type { FilterExpression, FilterSubject, MessageKind } from '../../filter/filter.ts'
+import type { FilterSubject, MessageKind } from '../../filter/filter.ts'
 import { monotonicNow } from '../../link/process/monotonic-clock.ts'
 import { guessResponseId, parseIdBytes } from '../../protocol/find-id.ts'
 import {
@@ -28,6 +28,7 @@ import {
   passesBeginning,
   UnreadMessages,
   type OpenCall,
+  type UnreadDecider,
 } from './unread-messages.ts'
 
 /** How the frame of a message that was held is marked. */
@@ -48,8 +49,10 @@ export interface InterceptedLink {
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   /** Whether heads of responses wait until the first message of the body is decided. */
   readonly defersHeads: boolean
-  /** Goes through whole lines as far as they cannot be taken over, without parsing them. */
-  walk(lines: Buffer, dir: Direction): LineWalk
+  /** Begins to go through whole lines without parsing them. */
+  beginLines(lines: Buffer, dir: Direction): void
+  /** Returns the index of the first of these lines, from an index on, that may be taken over; their length if there is none. */
+  nextLine(lines: Buffer, at: number, dir: Direction): number
   /** Returns true if one message cannot be taken over, without parsing it. */
   passes(message: Buffer, dir: Direction): boolean
   /** Returns true if the line that begins at an index, and is not complete, cannot be taken over. */
@@ -69,9 +72,6 @@ export interface InterceptedLink {
   /** The transport of one message is gone. */
   abandon(route: MessageRoute, why: string): void
 }
-
-/** Returns the index of the first line, from an index on, that may be taken over; the length of all lines if there is none. */
-export type LineWalk = (at: number) => number
 
 /** Decides about the messages of a recording. */
 export interface MessageInterceptor {
@@ -122,19 +122,21 @@ export interface HoldDecider {
 }
 
 /** Holds the messages of all links. */
-interface MessageHolder {
+interface MessageHolder extends UnreadDecider {
   wants(subject: () => FilterSubject): boolean
   hold(link: LinkInterceptor, observed: ObservedMessage, of: number | undefined): HeldOnLink
   heldOf(link: LinkInterceptor, dir?: Direction): readonly HeldOnLink[]
-  nextExchange(link: LinkInterceptor, bytes: Uint8Array | undefined): number | undefined
+  /** Counts the request in a range of bytes. Without bytes, it is too long to be repeated. */
+  nextExchange(
+    link: LinkInterceptor,
+    bytes: Uint8Array | undefined,
+    start?: number,
+    end?: number,
+  ): number | undefined
   /** Whether the number of a request depends on its content, so that every request has to be read whole. */
   readonly readsRequests: boolean
-  readonly filter: FilterExpression
   /** Whether something is held, so that every message has to be parsed. */
   readonly isHolding: boolean
-  readonly isArmed: boolean
-  /** The number that the next request of the client will have. */
-  readonly nextNumber: number
   /** Tells the users that a message was forwarded which the filter may have matched. */
   reportPassed(link: LinkInterceptor, dir: Direction, why: string): void
 }
@@ -176,6 +178,7 @@ export class LinkInterceptor implements InterceptedLink {
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   readonly #interceptor: MessageHolder
   readonly #calls = new UnansweredCalls()
+  readonly #unread: Readonly<Record<Direction, UnreadMessages>>
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
   readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
   /** The directions that have ended. What still comes is not taken over. */
@@ -188,20 +191,29 @@ export class LinkInterceptor implements InterceptedLink {
     this.server = server
     this.conn = conn
     this.#interceptor = interceptor
-  }
-
-  walk(lines: Buffer, dir: Direction): LineWalk {
-    const unread = this.#unread(lines, dir)
-    return (at) => {
-      if (unread === undefined || this.#isBusy) return at
-      if (!unread.isIrrelevant) return endOfPassing(lines, at, unread)
-      if (dir === 'c2s') this.countRequests(at === 0 ? lines : lines.subarray(at))
-      return lines.length
+    this.#unread = {
+      c2s: new UnreadMessages(this.#unreadOptions('c2s')),
+      s2c: new UnreadMessages(this.#unreadOptions('s2c')),
     }
   }
 
+  beginLines(lines: Buffer, dir: Direction): void {
+    this.#unread[dir].begin(lines)
+  }
+
+  nextLine(lines: Buffer, at: number, dir: Direction): number {
+    if (this.#isBusy) return at
+    const unread = this.#unread[dir]
+    if (!unread.isIrrelevant) return endOfPassing(lines, at, unread)
+    if (dir === 'c2s') this.#countRequests(lines, at)
+    return lines.length
+  }
+
   passes(message: Buffer, dir: Direction): boolean {
-    return this.#unread(message, dir)?.passes(message, 0, message.length) === true
+    if (this.#isBusy) return false
+    const unread = this.#unread[dir]
+    unread.begin(message)
+    return unread.passes(message, 0, message.length)
   }
 
   passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean {
@@ -209,21 +221,14 @@ export class LinkInterceptor implements InterceptedLink {
     return passesBeginning(chunk, start, this.#unreadOptions(dir))
   }
 
-  #unread(messages: Buffer, dir: Direction): UnreadMessages | undefined {
-    return this.#isBusy ? undefined : new UnreadMessages(messages, this.#unreadOptions(dir))
-  }
-
-  #unreadOptions(dir: Direction): ConstructorParameters<typeof UnreadMessages>[1] {
-    const { filter, isArmed } = this.#interceptor
+  #unreadOptions(dir: Direction): ConstructorParameters<typeof UnreadMessages>[0] {
     return {
       server: this.server,
-      conn: this.conn(),
+      conn: this.conn,
       dir,
       open: this.#calls,
-      filter,
-      isArmed,
-      nextNumber: () => this.#interceptor.nextNumber,
-      count: (bytes) => this.#interceptor.nextExchange(this, bytes),
+      decider: this.#interceptor,
+      count: (bytes, start, end) => this.#interceptor.nextExchange(this, bytes, start, end),
     }
   }
 
@@ -235,12 +240,15 @@ export class LinkInterceptor implements InterceptedLink {
     this.#interceptor.reportPassed(this, dir, why)
   }
 
-  /** Counts the requests among lines that were not looked at. */
   countRequests(lines: Buffer): void {
-    let start = 0
-    for (let end = lines.indexOf(LINE_FEED); end >= 0; end = lines.indexOf(LINE_FEED, start)) {
-      const line = lines.subarray(start, end)
-      if (isRequestLine(line)) this.#interceptor.nextExchange(this, line)
+    this.#countRequests(lines, 0)
+  }
+
+  /** Counts the requests among lines that were not looked at. */
+  #countRequests(lines: Buffer, from: number): void {
+    let start = from
+    for (let end = lines.indexOf(LINE_FEED, start); end >= 0; end = lines.indexOf(LINE_FEED, start)) {
+      if (isRequestLine(lines, start, end)) this.#interceptor.nextExchange(this, lines, start, end)
       start = end + 1
     }
   }
@@ -542,9 +550,10 @@ function toBuffer(bytes: Uint8Array): Buffer {
 }
 
 /** Lines that show nothing by their first and last bytes are parsed. */
-function isRequestLine(line: Buffer): boolean {
-  if (line.length === 0) return false
-  const { kind } = sketchMessage(line, 0, line.length)
-  if (kind !== 'unknown' || !line.includes('"id"')) return kind === 'request'
-  return classifyMessage(parseJson(line.toString('utf8'))).kind === 'request'
+function isRequestLine(lines: Buffer, start: number, end: number): boolean {
+  if (end === start) return false
+  const { kind } = sketchMessage(lines, start, end)
+  if (kind !== 'unknown') return kind === 'request'
+  const line = lines.subarray(start, end)
+  return line.includes('"id"') && classifyMessage(parseJson(line.toString('utf8'))).kind === 'request'
 }

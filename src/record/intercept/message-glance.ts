@@ -25,7 +25,7 @@ export class GlancedBytes implements GlancedText {
   #searched: { readonly text: string; readonly isFound: boolean } | undefined
 
   /** With several messages, only the longest possible one is known. */
-  constructor(bytes: Buffer, { isOneMessage }: { readonly isOneMessage: boolean }) {
+  constructor(bytes: Buffer, isOneMessage: boolean) {
     this.#bytes = bytes
     this.minBytes = isOneMessage ? bytes.length : 0
     this.maxBytes = bytes.length
@@ -33,7 +33,7 @@ export class GlancedBytes implements GlancedText {
 
   mayContain(text: string): boolean {
     if (this.#searched?.text !== text) this.#searched = { text, isFound: this.#bytes.includes(text) }
-    return this.#searched.isFound || this.#mayBeEscaped
+    return this.#searched.isFound || this.mayBeEscaped
   }
 
   mayContainInAnyCase({ text, pattern }: CaseSearch): boolean {
@@ -41,7 +41,7 @@ export class GlancedBytes implements GlancedText {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       if (pattern.test(bytes.toString('latin1', at, at + PIECE_BYTES + text.length))) return true
     if (/[ik]/i.test(text) && LIKE_ASCII.some((letter) => bytes.includes(letter))) return true
-    return this.#mayBeEscaped
+    return this.mayBeEscaped
   }
 
   mayHaveMember(name: string, test: (value: unknown) => boolean): boolean {
@@ -55,7 +55,7 @@ export class GlancedBytes implements GlancedText {
       const value = plainValueAt(bytes, skipSpaces(bytes, colon + 1))
       if (value === undefined || ++count > MAX_MEMBERS || test(value)) return true
     }
-    return this.#mayBeEscaped
+    return this.mayBeEscaped
   }
 
   mayMatch(pattern: RegExp): boolean {
@@ -66,8 +66,8 @@ export class GlancedBytes implements GlancedText {
     return pattern.test(bytes.toString('utf8', 0, MAX_PATTERN_TEXT * 3).slice(0, MAX_PATTERN_TEXT))
   }
 
-  /** Any character can be spelled with a Unicode escape. */
-  get #mayBeEscaped(): boolean {
+  /** Any character can be spelled with a Unicode escape. This is not private, because a private method makes each object slow to create. */
+  get mayBeEscaped(): boolean {
     this.#hasUnicodeEscape ??= this.#bytes.includes(UNICODE_ESCAPE)
     return this.#hasUnicodeEscape
   }
@@ -191,7 +191,7 @@ export function sketchBeginning(bytes: Buffer, start: number): BeginningSketch |
   if (method < 0 || !hasTextAt(bytes, method, NAME_KEY)) return undefined
   const name = endOfPlainString(bytes, method + NAME_KEY.length - 1, bytes.length)
   if (name < 0) return undefined
-  const names = new GlancedBytes(bytes.subarray(first, name), { isOneMessage: false })
+  const names = new GlancedBytes(bytes.subarray(first, name), false)
   return { kind: 'request', id: isId(id) ? id : undefined, names }
 }
 

@@ -51,7 +51,7 @@ export class FollowedCall {
   }
 
   get text(): GlancedBytes {
-    this.#text ??= new GlancedBytes(this.#bytes, { isOneMessage: true })
+    this.#text ??= new GlancedBytes(this.#bytes, true)
     return this.#text
   }
 
@@ -107,46 +107,60 @@ const MAX_METHODS = 100
 /** A chunk is kept in memory as long as one of its requests has no response. With more of them, the requests are copied. */
 const MAX_SHARED_CALLS = 256
 
-interface UnreadOptions {
-  readonly server: string
-  readonly conn: number
-  readonly dir: Direction
-  readonly open: UnansweredCalls
+/** What decides about the messages of a link. */
+export interface UnreadDecider {
   readonly filter: FilterExpression
   /** Whether messages that match the filter are held. */
   readonly isArmed: boolean
   /** The number that the next request of the client will have. */
-  readonly nextNumber: () => number
-  /** Counts a request of the client. Returns its number. */
-  readonly count: (bytes: Buffer) => number | undefined
+  readonly nextNumber: number
 }
 
-/** Goes through messages of one direction without parsing them, and follows the requests whose responses may be held. */
+interface UnreadOptions {
+  readonly server: string
+  readonly conn: () => number
+  readonly dir: Direction
+  readonly open: UnansweredCalls
+  readonly decider: UnreadDecider
+  /** Counts the request of the client in a range of bytes. Returns its number. */
+  readonly count: (bytes: Buffer, start: number, end: number) => number | undefined
+}
+
+/**
+ * Goes through the messages of one direction without parsing them, and follows the requests whose responses may be held. One
+ * object is used for all chunks, because creating one takes longer than looking at a short message.
+ */
 export class UnreadMessages {
   readonly #options: UnreadOptions
-  readonly #arrivedAt = monotonicNow()
-  /** The requests that responses among these messages belong to. */
+  /** The requests that responses of this direction belong to. */
   readonly #callers: Map<Id, FollowedCall>
+  readonly #glances: Glances
+  #arrivedAt = 0
   /** Whether one of the messages may be held. */
-  readonly #mayHold: boolean
-  /** Whether the responses of these messages may be held, if they are requests. */
-  readonly #followed: 'none' | 'some' | 'all'
+  #mayHold = false
+  /** Whether the responses of the messages may be held, if they are requests. */
+  #followed: 'none' | 'some' | 'all' = 'none'
 
-  constructor(messages: Buffer, options: UnreadOptions) {
-    const { dir, open, filter, isArmed } = options
+  constructor(options: UnreadOptions) {
     this.#options = options
-    this.#callers = open[opposite(dir)]
-    const content = new GlancedBytes(messages, { isOneMessage: false })
-    const [oldest] = this.#callers.values()
+    this.#callers = options.open[opposite(options.dir)]
+    this.#glances = new Glances(options)
+  }
+
+  /** Begins with the next messages. */
+  begin(messages: Buffer): void {
+    const { decider, open } = this.#options
+    const { filter, isArmed } = decider
+    const content = new GlancedBytes(messages, false)
+    const oldest = this.#callers.size === 0 ? undefined : this.#callers.values().next().value
+    this.#arrivedAt = oldest === undefined ? NOT_READ : monotonicNow()
     // Without open requests, names and params are those of messages in this chunk.
-    const own = oldest === undefined ? { call: content, names: content } : {}
+    const own = oldest === undefined ? content : undefined
     const longestMs = oldest === undefined ? null : this.#arrivedAt - oldest.arrivedAt
-    this.#mayHold =
-      isArmed &&
-      filter.mayMatch({ ...factsOf(options), ...own, content, openMethods: open.methods, longestMs })
-    const reply = replyTo(options, { call: content, names: content })
-    if (!filter.mayMatch(reply)) this.#followed = 'none'
-    else this.#followed = filter.mayMatch({ ...reply, call: null, names: null }) ? 'all' : 'some'
+    const glance = this.#glances.own({ content, call: own, names: own, openMethods: open.methods, longestMs })
+    this.#mayHold = isArmed && filter.mayMatch(glance)
+    if (!filter.mayMatch(this.#glances.reply({ call: content, names: content }))) this.#followed = 'none'
+    else this.#followed = filter.mayMatch(this.#glances.reply({ call: null, names: null })) ? 'all' : 'some'
   }
 
   /** True if no message can be held, and no request has to be followed. */
@@ -169,32 +183,33 @@ export class UnreadMessages {
     }
   }
 
-  #passesRequest(bytes: Buffer, start: number, end: number, { kind, id, methodAt }: RequestSketch): boolean {
-    const { dir, open, filter, count, nextNumber } = this.#options
-    const message = bytes.subarray(start, end)
+  #passesRequest(bytes: Buffer, start: number, end: number, { id, methodAt }: RequestSketch): boolean {
+    const { dir, open, decider, count } = this.#options
     let isFollowed = this.#followed === 'all'
     if (this.#mayHold || this.#followed === 'some') {
-      const text = new GlancedBytes(message, { isOneMessage: true })
-      const exchange = dir === 'c2s' ? nextNumber() : null
+      const text = new GlancedBytes(bytes.subarray(start, end), true)
+      const exchange = dir === 'c2s' ? decider.nextNumber : null
       const own = { id, exchange, call: text, names: text }
-      if (this.#mayMatch({ ...own, kind, content: text, longestMs: null })) return false
-      isFollowed ||= this.#followed === 'some' && filter.mayMatch(replyTo(this.#options, own))
+      if (this.#mayMatch({ ...own, kind: 'request', content: text, longestMs: null })) return false
+      isFollowed ||= this.#followed === 'some' && decider.filter.mayMatch(this.#glances.reply(own))
     }
     const method = isFollowed ? open.methodAt(bytes, methodAt) : undefined
     if (isFollowed && method === undefined) return false
-    const exchange = dir === 'c2s' ? count(message) : undefined
+    const exchange = dir === 'c2s' ? count(bytes, start, end) : undefined
     open[dir].delete(id) // of an earlier request with the same id
     if (method === undefined) return true
+    const message = bytes.subarray(start, end)
     const kept = open[dir].size < MAX_SHARED_CALLS ? message : Buffer.from(message)
+    if (this.#arrivedAt === NOT_READ) this.#arrivedAt = monotonicNow()
     open.add(dir, new FollowedCall(kept, { arrivedAt: this.#arrivedAt, exchange }), { id, method })
     return true
   }
 
-  #passesResponse(bytes: Buffer, start: number, end: number, { kind, id }: ResponseSketch): boolean {
+  #passesResponse(bytes: Buffer, start: number, end: number, { id }: ResponseSketch): boolean {
     const call = this.#callers.get(id)
     if (this.#mayHold) {
-      const content = new GlancedBytes(bytes.subarray(start, end), { isOneMessage: true })
-      if (this.#mayMatch({ kind, id, content, ...requestOf(call, this.#arrivedAt) })) return false
+      const content = new GlancedBytes(bytes.subarray(start, end), true)
+      if (this.#mayMatch({ kind: 'response', id, content, ...requestOf(call, this.#arrivedAt) })) return false
     }
     if (call === undefined) return true
     if (call.isOfUser) return false
@@ -205,7 +220,7 @@ export class UnreadMessages {
   #passesNotification(bytes: Buffer, start: number, end: number, { methodAt }: NotificationSketch): boolean {
     const { open } = this.#options
     if (this.#mayHold) {
-      const text = new GlancedBytes(bytes.subarray(start, end), { isOneMessage: true })
+      const text = new GlancedBytes(bytes.subarray(start, end), true)
       const own = { call: text, names: text, content: text, longestMs: null, exchange: null }
       if (this.#mayMatch({ kind: 'notification', ...own })) return false
     }
@@ -213,13 +228,15 @@ export class UnreadMessages {
     return open.size === 0 || !CONCERNS_REQUEST.has(open.methodAt(bytes, methodAt))
   }
 
-  #mayMatch(glance: Omit<FilterGlance, 'server' | 'conn' | 'dir'>): boolean {
-    const { open, filter } = this.#options
-    return (
-      this.#mayHold && filter.mayMatch({ ...factsOf(this.#options), openMethods: open.methods, ...glance })
-    )
+  #mayMatch(facts: MessageFacts): boolean {
+    const { open, decider } = this.#options
+    if (!this.#mayHold) return false
+    return decider.filter.mayMatch(this.#glances.own({ ...facts, openMethods: open.methods }))
   }
 }
+
+/** Before any time that was read. */
+const NOT_READ = -1
 
 type RequestSketch = Extract<MessageSketch, { kind: 'request' }>
 type ResponseSketch = Extract<MessageSketch, { kind: 'response' }>
@@ -229,19 +246,44 @@ const CONCERNS_REQUEST = new Set([undefined, 'notifications/cancelled', 'notific
 /** What is known of a response that belongs to no open request. */
 const NO_REQUEST = { call: null, names: null, exchange: null, longestMs: null }
 
-type LinkFacts = Pick<FilterGlance, 'server' | 'conn' | 'dir'>
+/** What is known of messages, apart from their link. */
+type MessageFacts = Omit<FilterGlance, 'server' | 'conn' | 'dir'>
 
-function factsOf({ server, conn, dir }: LinkFacts): LinkFacts {
-  return { server, conn, dir }
+/** Makes glances of the messages of one direction. All have their members in the same order, so that filters read them fast. */
+class Glances {
+  readonly #server: string
+  readonly #conn: () => number
+  readonly #dir: Direction
+
+  constructor({ server, conn, dir }: Pick<UnreadOptions, 'server' | 'conn' | 'dir'>) {
+    this.#server = server
+    this.#conn = conn
+    this.#dir = dir
+  }
+
+  /** What is known of messages themselves. */
+  own(facts: MessageFacts): FilterGlance {
+    return glanceOf(this.#server, this.#conn(), this.#dir, facts.kind, facts)
+  }
+
+  /** What is known of the responses to requests before they come. */
+  reply(request: MessageFacts): FilterGlance {
+    return glanceOf(this.#server, this.#conn(), opposite(this.#dir), 'response', request)
+  }
 }
 
-/** What is known of the response to a request before it comes. */
-function replyTo({ server, conn, dir }: LinkFacts, request: Partial<FilterGlance>): FilterGlance {
-  return { server, conn, ...request, dir: opposite(dir), kind: 'response' }
+function glanceOf(
+  server: string,
+  conn: number,
+  dir: Direction,
+  kind: FilterGlance['kind'],
+  { id, exchange, content, call, names, openMethods, longestMs }: MessageFacts,
+): FilterGlance {
+  return { server, conn, dir, kind, id, exchange, content, call, names, openMethods, longestMs }
 }
 
 /** What is known of a response from its request. */
-function requestOf(call: FollowedCall | undefined, arrivedAt: number): Partial<FilterGlance> {
+function requestOf(call: FollowedCall | undefined, arrivedAt: number): MessageFacts {
   if (call === undefined) return NO_REQUEST
   const { text, exchange = null } = call
   return { call: text, names: text, exchange, longestMs: arrivedAt - call.arrivedAt }
@@ -251,15 +293,17 @@ function requestOf(call: FollowedCall | undefined, arrivedAt: number): Partial<F
 export function passesBeginning(
   chunk: Buffer,
   start: number,
-  options: Omit<UnreadOptions, 'count' | 'nextNumber'>,
+  options: Omit<UnreadOptions, 'count'>,
 ): boolean {
-  const { dir, open, filter, isArmed } = options
+  const { dir, open, decider } = options
+  const { filter, isArmed } = decider
+  const glances = new Glances(options)
   const sketch = sketchBeginning(chunk, start)
   if (sketch === undefined) return false
   const { kind, id, names } = sketch
   if (kind === 'request') {
-    if (isArmed && filter.mayMatch({ ...factsOf(options), kind, names })) return false
-    if (filter.mayMatch(replyTo(options, { names }))) return false
+    if (isArmed && filter.mayMatch(glances.own({ kind, names }))) return false
+    if (filter.mayMatch(glances.reply({ names }))) return false
     if (id !== undefined) open[dir].delete(id) // of an earlier request with the same id
     return id !== undefined || open[dir].size === 0
   }
@@ -269,7 +313,7 @@ export function passesBeginning(
   // The response is not complete, so the time that it takes is not known.
   const request = call === undefined ? NO_REQUEST : { ...requestOf(call, 0), longestMs: undefined }
   if (call?.isOfUser === true) return false
-  if (isArmed && filter.mayMatch({ ...factsOf(options), kind, ...request })) return false
+  if (isArmed && filter.mayMatch(glances.own({ kind, ...request }))) return false
   if (id !== undefined) callers.delete(id)
   return true
 }

@@ -233,7 +233,8 @@ function heldOf(
   const parsing: InterceptedLink = {
     repeatRoute: undefined,
     defersHeads: false,
-    walk: () => (at) => at,
+    beginLines: () => {},
+    nextLine: (_, at) => at,
     passes: () => false,
     passesBeginning: () => false,
     passUnseen: (unseen) => real.passUnseen(unseen),

@@ -56,6 +56,8 @@ export class InterceptedLines implements DirectionRecorder {
 
   readonly pass = (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void): void => {
     const bytes = toBuffer(chunk)
+    const isPlain = this.#partialBytes === 0 && this.#forwarded === undefined
+    if (isPlain && bytes[bytes.length - 1] === LINE_FEED) return this.#passWholeLines(bytes, handOn)
     const end = bytes.lastIndexOf(LINE_FEED) + 1
     const rest = end === 0 ? bytes : bytes.subarray(end)
     const isFirstPart = this.#partialBytes === 0
@@ -71,6 +73,15 @@ export class InterceptedLines implements DirectionRecorder {
     else this.#keep(rest, handOn)
   }
 
+  /** Most chunks are whole lines. */
+  #passWholeLines(lines: Buffer, handOn: (bytes?: Uint8Array) => void): void {
+    const { link, dir, recorder } = this.#options
+    link.beginLines(lines, dir)
+    const first = link.nextLine(lines, 0, dir)
+    if (first === lines.length) return recorder.pass(lines, handOn)
+    this.#passLines(lines, { first, next: (at) => link.nextLine(lines, at, dir), isWhole: false }, handOn)
+  }
+
   /** Finds the lines that can be forwarded without parsing them. */
   #passingLines(lines: Buffer): PassingLines {
     const { link, dir } = this.#options
@@ -79,8 +90,9 @@ export class InterceptedLines implements DirectionRecorder {
       start = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
       this.#continueForwarded(lines.subarray(0, start))
     }
-    const walk = link.walk(start === 0 ? lines : lines.subarray(start), dir)
-    const next = (at: number): number => start + walk(at - start)
+    const unread = start === 0 ? lines : lines.subarray(start)
+    link.beginLines(unread, dir)
+    const next = (at: number): number => start + link.nextLine(unread, at - start, dir)
     const first = start === lines.length ? start : next(start)
     return { first, next, isWhole: first === lines.length }
   }
