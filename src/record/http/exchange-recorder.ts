@@ -117,6 +117,7 @@ export class ExchangeRecorder {
       gate: isRecorded ? this.#gate(line, origin, request) : undefined,
       answered: (status, headers) => {
         this.#answered(origin, status, headers)
+        if (!this.#connections.isLasting(line, headers)) this.#links.delete(origin.conn)
         if (isRecorded) response = this.#body('s2c', line, origin, headers)
         return response
       },
@@ -151,7 +152,7 @@ export class ExchangeRecorder {
     })
   }
 
-  /** The connections whose messages may be held. Without sessions, each exchange is one, and old ones are forgotten. */
+  /** The connections whose messages may be held. Old ones are forgotten, and without a session each exchange is one. */
   #link(conn: number, line: RequestLine): InterceptedLink | undefined {
     const { interceptor, server } = this.#options
     if (interceptor === undefined) return undefined
@@ -259,6 +260,12 @@ class ConnectionNumbers {
   /** Takes the endpoint of an HTTP+SSE stream; with its origin, if the client names a server with each request. */
   learnEndpoint(conn: number, path: string): void {
     this.#endpoints.set(path, conn)
+  }
+
+  /** Whether further exchanges may belong to the connection of this one. A stream may still name an endpoint. */
+  isLasting({ method, path, headers, origin = '' }: RequestLine, response: RawHeaders): boolean {
+    if (method !== 'POST' || findHeader(response, SESSION_HEADER) !== undefined) return true
+    return findHeader(headers, SESSION_HEADER) !== undefined || this.#endpoints.has(origin + path)
   }
 
   isEndpoint(path: string): boolean {

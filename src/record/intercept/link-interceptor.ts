@@ -25,7 +25,6 @@ import {
   FollowedCall,
   UnansweredCalls,
   openCall,
-  passesBeginning,
   UnreadMessages,
   type OpenCall,
   type UnreadDecider,
@@ -178,7 +177,7 @@ export class LinkInterceptor implements InterceptedLink {
   repeatRoute: Pick<MessageRoute, 'deliver' | 'record'> | undefined
   readonly #interceptor: MessageHolder
   readonly #calls = new UnansweredCalls()
-  readonly #unread: Readonly<Record<Direction, UnreadMessages>>
+  readonly #unread: Partial<Record<Direction, UnreadMessages>> = {}
   readonly #waiting: Record<Direction, WaitingMessage[]> = { c2s: [], s2c: [] }
   readonly #blocking: Record<Direction, HeldOnLink | undefined> = { c2s: undefined, s2c: undefined }
   /** The directions that have ended. What still comes is not taken over. */
@@ -191,19 +190,15 @@ export class LinkInterceptor implements InterceptedLink {
     this.server = server
     this.conn = conn
     this.#interceptor = interceptor
-    this.#unread = {
-      c2s: new UnreadMessages(this.#unreadOptions('c2s')),
-      s2c: new UnreadMessages(this.#unreadOptions('s2c')),
-    }
   }
 
   beginLines(lines: Buffer, dir: Direction): void {
-    this.#unread[dir].begin(lines)
+    this.#unreadOf(dir).begin(lines)
   }
 
   nextLine(lines: Buffer, at: number, dir: Direction): number {
     if (this.#isBusy) return at
-    const unread = this.#unread[dir]
+    const unread = this.#unreadOf(dir)
     if (!unread.isIrrelevant) return endOfPassing(lines, at, unread)
     if (dir === 'c2s') this.#countRequests(lines, at)
     return lines.length
@@ -211,25 +206,26 @@ export class LinkInterceptor implements InterceptedLink {
 
   passes(message: Buffer, dir: Direction): boolean {
     if (this.#isBusy) return false
-    const unread = this.#unread[dir]
+    const unread = this.#unreadOf(dir)
     unread.begin(message)
     return unread.passes(message, 0, message.length)
   }
 
   passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean {
     if (this.#isBusy || this.#interceptor.readsRequests) return false
-    return passesBeginning(chunk, start, this.#unreadOptions(dir))
+    return this.#unreadOf(dir).passesBeginning(chunk, start)
   }
 
-  #unreadOptions(dir: Direction): ConstructorParameters<typeof UnreadMessages>[0] {
-    return {
+  #unreadOf(dir: Direction): UnreadMessages {
+    this.#unread[dir] ??= new UnreadMessages({
       server: this.server,
       conn: this.conn,
       dir,
       open: this.#calls,
       decider: this.#interceptor,
       count: (bytes, start, end) => this.#interceptor.nextExchange(this, bytes, start, end),
-    }
+    })
+    return this.#unread[dir]
   }
 
   /** Says that a message cannot be held, unless the filter certainly does not match it. */

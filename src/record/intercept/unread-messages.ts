@@ -11,7 +11,13 @@ import {
   type Id,
   type Request,
 } from '../../protocol/message.ts'
-import { GlancedBytes, sketchBeginning, sketchMessage, type MessageSketch } from './message-glance.ts'
+import {
+  GlancedBytes,
+  sketchBeginning,
+  sketchMessage,
+  type BeginningSketch,
+  type MessageSketch,
+} from './message-glance.ts'
 
 /** A request that has no response yet. */
 export interface OpenCall {
@@ -134,7 +140,6 @@ export class UnreadMessages {
   readonly #options: UnreadOptions
   /** The requests that responses of this direction belong to. */
   readonly #callers: Map<Id, FollowedCall>
-  readonly #glances: Glances
   #arrivedAt = 0
   /** Whether one of the messages may be held. */
   #mayHold = false
@@ -144,7 +149,6 @@ export class UnreadMessages {
   constructor(options: UnreadOptions) {
     this.#options = options
     this.#callers = options.open[opposite(options.dir)]
-    this.#glances = new Glances(options)
   }
 
   /** Begins with the next messages. */
@@ -157,10 +161,10 @@ export class UnreadMessages {
     // Without open requests, names and params are those of messages in this chunk.
     const own = oldest === undefined ? content : undefined
     const longestMs = oldest === undefined ? null : this.#arrivedAt - oldest.arrivedAt
-    const glance = this.#glances.own({ content, call: own, names: own, openMethods: open.methods, longestMs })
+    const glance = this.#glance({ content, call: own, names: own, openMethods: open.methods, longestMs })
     this.#mayHold = isArmed && filter.mayMatch(glance)
-    if (!filter.mayMatch(this.#glances.reply({ call: content, names: content }))) this.#followed = 'none'
-    else this.#followed = filter.mayMatch(this.#glances.reply({ call: null, names: null })) ? 'all' : 'some'
+    if (!filter.mayMatch(this.#replyTo({ call: content, names: content }))) this.#followed = 'none'
+    else this.#followed = filter.mayMatch(this.#replyTo({ call: null, names: null })) ? 'all' : 'some'
   }
 
   /** True if no message can be held, and no request has to be followed. */
@@ -183,6 +187,34 @@ export class UnreadMessages {
     }
   }
 
+  /** Returns true if the message of a line that is not complete cannot be held, and neither its response. */
+  passesBeginning(chunk: Buffer, start: number): boolean {
+    const sketch = sketchBeginning(chunk, start)
+    if (sketch === undefined) return false
+    return sketch.kind === 'request' ? this.#requestPasses(sketch) : this.#responsePasses(sketch)
+  }
+
+  #requestPasses({ kind, id, names }: BeginningSketch): boolean {
+    const { dir, open, decider } = this.#options
+    const { filter, isArmed } = decider
+    if (isArmed && filter.mayMatch(this.#glance({ kind, names }))) return false
+    if (filter.mayMatch(this.#replyTo({ names }))) return false
+    if (id !== undefined) open[dir].delete(id) // of an earlier request with the same id
+    return id !== undefined || open[dir].size === 0
+  }
+
+  #responsePasses({ kind, id }: BeginningSketch): boolean {
+    const { filter, isArmed } = this.#options.decider
+    if (id === undefined && this.#callers.size > 0) return false
+    const call = id === undefined ? undefined : this.#callers.get(id)
+    // The response is not complete, so the time that it takes is not known.
+    const request = call === undefined ? NO_REQUEST : { ...requestOf(call, 0), longestMs: undefined }
+    if (call?.isOfUser === true) return false
+    if (isArmed && filter.mayMatch(this.#glance({ kind, ...request }))) return false
+    if (id !== undefined) this.#callers.delete(id)
+    return true
+  }
+
   #passesRequest(bytes: Buffer, start: number, end: number, { id, methodAt }: RequestSketch): boolean {
     const { dir, open, decider, count } = this.#options
     let isFollowed = this.#followed === 'all'
@@ -191,7 +223,7 @@ export class UnreadMessages {
       const exchange = dir === 'c2s' ? decider.nextNumber : null
       const own = { id, exchange, call: text, names: text }
       if (this.#mayMatch({ ...own, kind: 'request', content: text, longestMs: null })) return false
-      isFollowed ||= this.#followed === 'some' && decider.filter.mayMatch(this.#glances.reply(own))
+      isFollowed ||= this.#followed === 'some' && decider.filter.mayMatch(this.#replyTo(own))
     }
     const method = isFollowed ? open.methodAt(bytes, methodAt) : undefined
     if (isFollowed && method === undefined) return false
@@ -231,7 +263,19 @@ export class UnreadMessages {
   #mayMatch(facts: MessageFacts): boolean {
     const { open, decider } = this.#options
     if (!this.#mayHold) return false
-    return decider.filter.mayMatch(this.#glances.own({ ...facts, openMethods: open.methods }))
+    return decider.filter.mayMatch(this.#glance({ ...facts, openMethods: open.methods }))
+  }
+
+  /** What is known of messages themselves. */
+  #glance(facts: MessageFacts): FilterGlance {
+    const { server, conn, dir } = this.#options
+    return glanceOf(server, conn(), dir, facts.kind, facts)
+  }
+
+  /** What is known of the responses to requests before they come. */
+  #replyTo(request: MessageFacts): FilterGlance {
+    const { server, conn, dir } = this.#options
+    return glanceOf(server, conn(), opposite(dir), 'response', request)
   }
 }
 
@@ -249,29 +293,7 @@ const NO_REQUEST = { call: null, names: null, exchange: null, longestMs: null }
 /** What is known of messages, apart from their link. */
 type MessageFacts = Omit<FilterGlance, 'server' | 'conn' | 'dir'>
 
-/** Makes glances of the messages of one direction. All have their members in the same order, so that filters read them fast. */
-class Glances {
-  readonly #server: string
-  readonly #conn: () => number
-  readonly #dir: Direction
-
-  constructor({ server, conn, dir }: Pick<UnreadOptions, 'server' | 'conn' | 'dir'>) {
-    this.#server = server
-    this.#conn = conn
-    this.#dir = dir
-  }
-
-  /** What is known of messages themselves. */
-  own(facts: MessageFacts): FilterGlance {
-    return glanceOf(this.#server, this.#conn(), this.#dir, facts.kind, facts)
-  }
-
-  /** What is known of the responses to requests before they come. */
-  reply(request: MessageFacts): FilterGlance {
-    return glanceOf(this.#server, this.#conn(), opposite(this.#dir), 'response', request)
-  }
-}
-
+/** All glances have their members in the same order, so that filters read them fast. */
 function glanceOf(
   server: string,
   conn: number,
@@ -287,35 +309,6 @@ function requestOf(call: FollowedCall | undefined, arrivedAt: number): MessageFa
   if (call === undefined) return NO_REQUEST
   const { text, exchange = null } = call
   return { call: text, names: text, exchange, longestMs: arrivedAt - call.arrivedAt }
-}
-
-/** Returns true if the message of a line that is not complete cannot be held, and neither its response. */
-export function passesBeginning(
-  chunk: Buffer,
-  start: number,
-  options: Omit<UnreadOptions, 'count'>,
-): boolean {
-  const { dir, open, decider } = options
-  const { filter, isArmed } = decider
-  const glances = new Glances(options)
-  const sketch = sketchBeginning(chunk, start)
-  if (sketch === undefined) return false
-  const { kind, id, names } = sketch
-  if (kind === 'request') {
-    if (isArmed && filter.mayMatch(glances.own({ kind, names }))) return false
-    if (filter.mayMatch(glances.reply({ names }))) return false
-    if (id !== undefined) open[dir].delete(id) // of an earlier request with the same id
-    return id !== undefined || open[dir].size === 0
-  }
-  const callers = open[opposite(dir)]
-  if (id === undefined && callers.size > 0) return false
-  const call = id === undefined ? undefined : callers.get(id)
-  // The response is not complete, so the time that it takes is not known.
-  const request = call === undefined ? NO_REQUEST : { ...requestOf(call, 0), longestMs: undefined }
-  if (call?.isOfUser === true) return false
-  if (isArmed && filter.mayMatch(glances.own({ kind, ...request }))) return false
-  if (id !== undefined) callers.delete(id)
-  return true
 }
 
 function opposite(dir: Direction): Direction {
