@@ -140,8 +140,9 @@ async function outputOf(args, env) {
 }
 
 async function learn(tape, target, env) {
-  const { code, stderr } = await outputOf(['learn', tape, '--no-config', ...target], env)
-  if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
+  const { code, stdout, stderr } = await outputOf(['learn', tape, '--no-config', ...target], env)
+  if (code === 1) process.stderr.write(`reelay learn found differences: ${stdout.slice(-800)}\n`)
+  else if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
 }
 
 function isCall({ dir, msg }) {

@@ -2,6 +2,7 @@
 import { conversationScenes } from './conversations.mjs'
 import { documentScenes } from './documents.mjs'
 import { errorScenes } from './errors.mjs'
+import { formatScenes } from './formats.mjs'
 import { formScenes } from './forms.mjs'
 import { idScenes } from './ids.mjs'
 import { listingScenes } from './listings.mjs'
@@ -20,6 +21,7 @@ export const SCENES = [
   ...unusualScenes,
   ...formScenes,
   ...documentScenes,
+  ...formatScenes,
 ]
 
 export function sceneOf(name) {

@@ -7,6 +7,7 @@ import {
   shuffled,
   TWO_VALUED_MESSAGES,
 } from './volatile-documents.mjs'
+import { FORMAT_FIELDS, FORMAT_MESSAGES, FORMAT_TEXTS } from './volatile-formats.mjs'
 
 const RELEASED = Date.UTC(2025, 0, 15, 9, 30)
 const MINUTE = 60_000
@@ -154,6 +155,7 @@ const FIELDS = {
   ],
   'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
   ...DOCUMENT_FIELDS,
+  ...FORMAT_FIELDS,
 }
 
 /** Kinds within a text. */
@@ -214,6 +216,7 @@ const TEXTS = {
   'bar-chart': () => Array.from({ length: 8 }, () => '▁▂▃▄▅▆▇█'[randomInt(8)]).join(''),
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
   ...DOCUMENT_TEXTS,
+  ...FORMAT_TEXTS,
 }
 
 /** Kinds that are no value: how many messages come, and whether a member is there. */
@@ -265,12 +268,16 @@ const MESSAGES = {
   },
   'optional-member': async () => field({ ...(Math.random() < 0.5 && { hint: 'try again' }), steady: 7 }),
   ...DOCUMENT_MESSAGES,
+  ...FORMAT_MESSAGES,
   ...TWO_VALUED_MESSAGES,
 }
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
 
 export const VOLATILE_KINDS = [...Object.keys(FIELDS), ...Object.keys(TEXTS), ...Object.keys(MESSAGES)]
+
+/** Kinds that only a noise profile can tell from a change that comes and goes. */
+export const TWO_VALUED_KINDS = ['random-boolean', 'optional-member', 'random-pair-order']
 
 export const volatileScene = {
   name: 'volatile',

@@ -13,7 +13,7 @@ import { print } from '../output/print.ts'
 import { clearProgress, showProgress } from '../output/progress.ts'
 import { abortOnSignals } from '../signals.ts'
 import { ReplayController } from '../../replay/control/controller.ts'
-import { DEFAULT_LEARN_RUNS, learnNoise } from '../../replay/noise/learn-noise.ts'
+import { learnNoise } from '../../replay/noise/learn-noise.ts'
 import { profileContent, readNoiseProfile, writeNoiseProfile } from '../../replay/noise/profile-file.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import { tapeBindings } from '../../replay/values/tape-bindings.ts'
@@ -57,7 +57,7 @@ export const learnCommand: CommandDefinition = {
 
 async function learn(tape: IndexedTape, command: readonly string[], given: GivenOptions): Promise<void> {
   const flags = readReplayFlags('learn', given)
-  const { runs = DEFAULT_LEARN_RUNS, profile: path } = readOptions<LearnFlags>(LEARN_ONLY_OPTIONS, given, {
+  const { runs, profile: path } = readOptions<LearnFlags>(LEARN_ONLY_OPTIONS, given, {
     command: 'learn',
   })
   const signal = abortOnSignals()
@@ -80,9 +80,9 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
       onAsk: flags.onAsk === 'ask' || flags.onAsk === undefined ? 'decline' : flags.onAsk,
     },
     {
-      runs,
+      ...(runs !== undefined && { runs }),
       ...(beforeRun && { beforeRun }),
-      onRun: (run) => showProgress(`run ${run} of ${runs}`),
+      onRun: (run, all) => showProgress(`run ${run} of ${all}`),
       known: stored === undefined || stored.stale !== undefined ? undefined : stored.profile,
     },
   ).catch((error: unknown) => {

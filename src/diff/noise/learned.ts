@@ -244,14 +244,25 @@ class SeenPlace {
     return merged
   }
 
-  /** The values of all samples that have one. A sample without a difference has the value of the reference. */
+  /** What is sometimes missing and has other values each time may also be another value than the recorded one. */
+  allKinds(): ReadonlySet<Difference['kind']> {
+    const isOptional = this.kinds.has('added') || this.kinds.has('removed')
+    if (!isOptional || this.items.length > 0) return this.kinds
+    const values = new Set(this.presentValues().map(canonicalJson))
+    return values.size > 1 ? new Set([...this.kinds, 'changed'] as const) : this.kinds
+  }
+
+  /** The values of all samples that have one. A sample without a difference has the value of the reference, or one that differs inside of it. */
   presentValues(): readonly unknown[] {
     if (this.names.length > 0) return this.names
     if (this.#merged.length > 0) return this.#merged.flatMap((place) => place.presentValues())
     const usual = this.values.get(this.reference ?? '')
-    const all = Array.from(this.#samples.keys(), (sample) =>
-      this.values.has(sample) ? this.values.get(sample) : usual,
-    )
+    const isWhole = typeof usual !== 'object' || usual === null
+    const all = Array.from(this.#samples, ([sample, content]) => {
+      if (this.values.has(sample)) return this.values.get(sample)
+      const [own = usual] = isWhole ? [usual] : valuesAt(content, this.path)
+      return own
+    })
     return this.values.size === 0 ? this.items : all.filter((value) => value !== ABSENT)
   }
 }
@@ -272,7 +283,7 @@ class CompiledPlace implements LearnedPlace {
     recorded: { readonly value: unknown } | undefined,
   ) {
     this.path = place.path
-    this.kinds = place.kinds
+    this.kinds = place.allKinds()
     this.seen = place.seen
     this.#place = place
     this.#samples = samples

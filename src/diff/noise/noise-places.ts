@@ -69,8 +69,8 @@ export class NoisePlaces {
     const key = isItem ? itemsOf(path.slice(0, -1)) : path
     const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
     const fitting = known.find(({ classes }) => classes.some(fits))
-    if (fitting !== undefined || kind !== 'changed') return fitting
-    const replaced = isOfItem ? this.#placeOfReplacedItem(path, fits) : undefined
+    if (fitting !== undefined || (kind !== 'changed' && kind !== 'type')) return fitting
+    const replaced = isOfItem ? this.#placeOfReplacedItem(path, fitsSide) : undefined
     return replaced ?? this.#placeAround(path, fits)
   }
 
@@ -89,10 +89,15 @@ export class NoisePlaces {
     return all.find((one) => one === 'unlikely') ?? all.find((one) => one === 'doubtful') ?? 'likely'
   }
 
-  /** The place of items that come and go, if one of them was replaced by another one. */
-  #placeOfReplacedItem(path: PathPattern, fits: (value: ValueClass) => boolean): NoisePlace | undefined {
+  /** The place of items that come and go, if one of them was replaced by another one, which may be of another kind. */
+  #placeOfReplacedItem(
+    path: PathPattern,
+    fitsSide: (value: ValueClass, side: 'expected' | 'actual') => boolean,
+  ): NoisePlace | undefined {
     const places = this.#byPath.get(formatPath(itemsOf(path.slice(0, -1)))) ?? []
-    return places.find((place) => isOfItems(place) && place.classes.some(fits))
+    const isEither = ({ classes }: NoisePlace): boolean =>
+      (['expected', 'actual'] as const).every((side) => classes.some((one) => fitsSide(one, side)))
+    return places.find((place) => isOfItems(place) && isEither(place))
   }
 
   #placeWith(path: PathPattern, kinds: readonly Difference['kind'][]): NoisePlace | undefined {

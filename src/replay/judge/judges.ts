@@ -1,3 +1,4 @@
+import type { JsonPath } from '../../json/path.ts'
 import type { ReplayPlan } from '../plan/plan.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 import type { ServerPart } from '../plan/server-part.ts'
@@ -54,7 +55,8 @@ export function createJudges({
     ...(utcOffsets && { offsets: { recorded: utcOffsets } }),
   }
   const isLiveValue: IsLiveValue = (expected, actual, path) =>
-    values.explains(expected, actual, path) || secrets?.differsInPlaceholders?.(expected, actual) === true
+    (values.explains(expected, actual, path) && !isOtherName(expected, actual, path)) ||
+    secrets?.differsInPlaceholders?.(expected, actual) === true
   const rules = new ValuesJudge({ judging: options, isLiveValue, clock })
   const official = officialSchemaJudges({
     use: options.officialSchema ?? 'changed',
@@ -88,6 +90,26 @@ export function createJudges({
     firstHeld: firstHeldIndex(plan),
     rules,
   }
+}
+
+/**
+ * Returns true if a value may be a name that the server gave to something, although the client sent it back: it differs from the recorded
+ * one only in words without digits, or is in a list of what the server offers. Only other runs can show that such a name is generated.
+ */
+function isOtherName(expected: unknown, actual: unknown, path: JsonPath): boolean {
+  if (typeof expected !== 'string' || typeof actual !== 'string') return false
+  if (path[0] === 'result' && OFFERED.has(path[1]) && !GENERATED.test(expected)) return true
+  const [ours, theirs] = [wordsOf(expected), wordsOf(actual)]
+  if (ours.length !== theirs.length) return !/\d/.test(expected + actual)
+  return ours.every((word, at) => word === theirs[at] || !/\d/.test(`${word}${theirs[at]}`))
+}
+
+const OFFERED: ReadonlySet<unknown> = new Set(['tools', 'prompts', 'resources', 'resourceTemplates'])
+
+const GENERATED = /[\da-f]{8}(?:-?[\da-f]{4}){2}/i
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/[^\p{L}\p{N}]+/u)
 }
 
 function firstHeldIndex(plan: ReplayPlan): number {

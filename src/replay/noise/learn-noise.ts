@@ -27,12 +27,12 @@ import {
 } from './noise-profile.ts'
 
 export interface LearnOptions {
-  /** How often the tape is played. */
+  /** How often the tape is played. By default, it is played more often if values are rare. */
   readonly runs?: number
   /** Restores the state that the server had when the recording began. */
   readonly beforeRun?: (run: number) => Promise<void>
   /** Called before each run. */
-  readonly onRun?: (run: number) => void
+  readonly onRun?: (run: number, runs: number) => void
   /** The profile to renew: what people accepted stays, and what is known about exchanges that are not played. */
   readonly known?: NoiseProfile | undefined
 }
@@ -64,20 +64,22 @@ export interface NotNoise {
 export async function learnNoise(
   tape: ReplayedTape,
   options: ReplayOptions,
-  { runs = DEFAULT_LEARN_RUNS, beforeRun, onRun, known }: LearnOptions = {},
+  { runs, beforeRun, onRun, known }: LearnOptions = {},
 ): Promise<LearnedProfile | undefined> {
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server }))
   const reports: ReplayReport[] = []
   const times: number[] = []
-  for (let run = 1; run <= runs; run++) {
+  let wanted = runs ?? DEFAULT_LEARN_RUNS
+  for (let run = 1; run <= wanted; run++) {
     if (run % RUNS_PER_PAUSE === 2)
       await sleep(SLOW_VALUE_PAUSE, undefined, { signal: options.signal }).catch(() => {})
     if (isStopped(options)) return undefined
-    onRun?.(run)
+    onRun?.(run, wanted)
     await beforeRun?.(run)
     times.push(Date.now())
     reports.push(await playOnce(tape, options, correlate))
     if (isStopped(options)) return undefined
+    if (run === DEFAULT_LEARN_RUNS && runs === undefined && hasRareValues(tape, reports)) wanted += run
   }
   const [first] = reports
   if (first === undefined) throw new RangeError('a noise profile needs at least one run')
@@ -87,6 +89,23 @@ export async function learnNoise(
 
 /** Random values with two choices show both of them in ten runs. */
 export const DEFAULT_LEARN_RUNS = 10
+
+/** Returns true if something that comes and goes was seen so rarely that its range is not known, such as the sign of a number. */
+function hasRareValues(tape: ReplayedTape, reports: readonly ReplayReport[]): boolean {
+  const noise = new ExchangeNoise()
+  noise.learnFromRuns(new TapeEqualities(tape.turns, reports).restoreRuns())
+  return [...noise.exchanges()].some(({ noise: learned }) =>
+    learned
+      .places()
+      .some(
+        ({ kinds, samples }) =>
+          RARE_KINDS.some((kind) => kinds.has(kind)) && samples.length > 1 && samples.length < FEWEST_VALUES,
+      ),
+  )
+}
+
+const RARE_KINDS = ['added', 'removed', 'type'] as const
+const FEWEST_VALUES = 5
 
 /** One pause is enough for a few runs. */
 const RUNS_PER_PAUSE = 3

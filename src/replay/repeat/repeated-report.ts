@@ -80,6 +80,7 @@ export function repeatedReport(
   const doubts = new Set<Doubt>()
   let [hasOthers, hasNotificationsOnly] = [false, true]
   const lists = restored.map(({ steps }) => steps)
+  const generated = generatedNames(reports)
   const steps = StepList.combine(lists, (sameStep) => {
     const alternating = sometimesChanged(sameStep, (finding) => noise.hasSameOrder(sameStep[0], finding))
     const varying = profile === undefined ? NO_PATHS : varyingPaths(sameStep)
@@ -91,6 +92,7 @@ export function repeatedReport(
         varying,
         profile,
         clock: clocks[run],
+        generated: generated[run],
         used,
         onDoubt: () => doubts.add('items'),
       }),
@@ -233,6 +235,8 @@ interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'pr
   /** The paths at which the runs differ from each other. */
   readonly varying: ReadonlySet<string>
   readonly clock: SessionTimes | undefined
+  /** The live values of this run by the recorded ones, of bindings with another live value in another run. */
+  readonly generated: ReadonlyMap<string, string> | undefined
   readonly used: ProfileUse
   /** Called for noise that further runs may show to be a change. */
   readonly onDoubt: () => void
@@ -241,7 +245,7 @@ interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'pr
 function withoutNoise(step: ReplayStep, context: NoiseOfStep): ReplayStep {
   const { noise, noiseOfBaseline, alternating, profile } = context
   const findings = step.findings.flatMap((finding): readonly StepFinding[] => {
-    if (isNoiseOfProfile(step, finding, context)) return []
+    if (isNoiseOfProfile(step, finding, context) || isGeneratedName(finding, context)) return []
     if (profile !== undefined && isDecidedBy(profile, step, finding))
       return [judgedByProfile(step, finding, context)]
     if (!alternating.has(finding)) {
@@ -280,6 +284,22 @@ function isNoiseOfProfile(
   const place = profile?.placeOf(step, difference, clock)
   if (place !== undefined) used.add(step, place)
   return place !== undefined
+}
+
+/** Carried values that are other ones in another run: the server generates them, also if they look like names. */
+function generatedNames(reports: readonly ReplayReport[]): readonly ReadonlyMap<string, string>[] {
+  const lives = reports.map(
+    ({ bindings }) =>
+      new Map(bindings.flatMap(({ value, live }) => (live === undefined ? [] : [[value, live] as const]))),
+  )
+  const isGenerated = (value: string): boolean =>
+    new Set(lives.flatMap((live) => live.get(value) ?? [])).size > 1
+  return lives.map((live) => new Map([...live].filter(([value]) => isGenerated(value))))
+}
+
+function isGeneratedName({ difference }: StepFinding, { generated }: NoiseOfStep): boolean {
+  if (difference === undefined || typeof difference.expected !== 'string') return false
+  return generated?.get(difference.expected) === difference.actual
 }
 
 /** Says in which way a finding does not fit the profile. */

@@ -313,8 +313,8 @@ function spacedWords(text: string): readonly SpacedWord[] {
   return space === undefined ? words : [...words, { word: '', space }]
 }
 
-/** Long base64, which differs in single symbols by chance. */
-const ENCODED = /((?<![\w+/])(?=[\w+/]{0,40}[+/])[A-Za-z0-9+/]{40,}={0,2})/
+/** Long base64, which differs in single symbols by chance, and that of a data URL. */
+const ENCODED = /((?<=;base64,)[A-Za-z0-9+/]+={0,2}|(?<![\w+/])(?=\w*[+/])[A-Za-z0-9+/]{40,}={0,2})/
 
 function isRepeated(word: string, token: string): boolean {
   return /^[^\p{L}\p{N}\s]$/u.test(token) && word.startsWith(token) && word === token.repeat(word.length)

@@ -70,6 +70,7 @@ function classByType(classes: ReadonlyMap<string, ValueClass>): ValueClass {
       types: Object.fromEntries(Array.from(classes, ([type, one]) => [type, one.written])),
     },
     accepts: (value, context) => types.get(jsonTypeOf(value))?.accepts(value, context) === true,
+    child: (segment) => types.get(typeof segment === 'number' ? 'array' : 'object')?.child?.(segment),
   }
 }
 

@@ -26,10 +26,25 @@ interface CalendarForm {
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const MONTH =
-  '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)'
-const WEEKDAY =
-  '(?:Mon(?:day)?|Tue(?:s|sday)?|Wed(?:nesday)?|Thu(?:rs|rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)'
+/** German, French, Spanish, Italian, Portuguese and Dutch. */
+const FOREIGN_MONTHS = placesOfNames([
+  'januar februar märz april mai juni juli august september oktober november dezember',
+  'janvier février mars avril mai juin juillet août septembre octobre novembre décembre',
+  'enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre',
+  'gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre',
+  'janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro',
+  'januari februari maart april mei juni juli augustus september oktober november december',
+])
+const FOREIGN_WEEKDAYS = placesOfNames([
+  'sonntag montag dienstag mittwoch donnerstag freitag samstag',
+  'dimanche lundi mardi mercredi jeudi vendredi samedi',
+  'domingo lunes martes miércoles jueves viernes sábado',
+  'domenica lunedì martedì mercoledì giovedì venerdì sabato',
+  'domingo segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado',
+  'zondag maandag dinsdag woensdag donderdag vrijdag zaterdag',
+])
+const MONTH = `(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?|${anyOf(FOREIGN_MONTHS)})`
+const WEEKDAY = `(?:Mon(?:day)?|Tue(?:s|sday)?|Wed(?:nesday)?|Thu(?:rs|rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?|${anyOf(FOREIGN_WEEKDAYS)})`
 /** The named zones of RFC 2822 and a few that `date` and Java print, in hours from UTC. */
 const NAMED_ZONES: Readonly<Record<string, number>> = Object.fromEntries(
   'UTC 0,GMT 0,WET 0,WEST 1,BST 1,CET 1,CEST 2,EET 2,EEST 3,MSK 3,IST 5.5,EST -5,EDT -4,CST -6,CDT -5,MST -7,MDT -6,PST -8,PDT -7,JST 9,KST 9,AEST 10,AEDT 11,NZST 12,NZDT 13'
@@ -58,17 +73,19 @@ const FORMS: readonly CalendarForm[] = [
   dateForm(
     `(?<day>\\d{1,2})(?<mark>[-/.])(?<month>\\d{1,2})\\k<mark>(?<year>\\d{4}|(?<=[/.])\\d\\d)${WITH_TIME}`,
   ),
+  // 2026年11月13日
+  dateForm('(?<year>\\d{4})年(?<month>\\d{1,2})月(?<day>\\d{1,2})日'),
   // Nov 13, 2026 at 8:46 PM, Fri Nov 13 2026 20:46:00 GMT+0000 (Coordinated Universal Time)
   dateForm(`(?<name>${MONTH})\\.?[ -]{1,2}(?<day>\\d{1,2})${ORDINAL}(?:,? |-)(?<year>\\d{4})${WITH_TIME}`),
   // 13 November 2026, Fri, 13 Nov 2026 20:46:00 GMT, 13/Nov/2026:20:46:00 +0000, Friday, 13-Nov-26 20:46:00 GMT
   dateForm(
-    `(?<day>\\d{1,2})(?:st|nd|rd|th|\\.)?[ /-]?(?:of )?(?<name>${MONTH})\\.?,?[ /-]?(?<year>\\d{4}|(?<=-)\\d\\d)${WITH_TIME}`,
+    `(?<day>\\d{1,2})(?:st|nd|rd|th|\\.)?[ /-]?(?:of |de )?(?<name>${MONTH})\\.?,?(?: de)?[ /-]?(?<year>\\d{4}|(?<=-)\\d\\d)${WITH_TIME}`,
   ),
   // Fri Nov 13 20:46:00 UTC 2026
   dateForm(`(?<name>${MONTH}) {1,2}(?<day>\\d{1,2}) ${CLOCK}${ZONE}? (?<year>\\d{4})`),
   // Nov 13, Friday, 13 November, Nov 13 20:46:00
   dateForm(`(?<name>${MONTH})\\.? {1,2}(?<day>\\d{1,2})${ORDINAL}${WITH_TIME}`),
-  dateForm(`(?<day>\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of )?(?<name>${MONTH})${WITH_TIME}`),
+  dateForm(`(?<day>\\d{1,2})(?:st|nd|rd|th|\\.)? (?:of |de )?(?<name>${MONTH})${WITH_TIME}`),
   // 20261113, 20261113T204600Z, 20261113_204600
   dateForm(
     `(?<year>(?:19|20|21)\\d\\d)(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12]\\d|3[01])(?:[T_-]?(?<hour>[01]\\d|2[0-3])(?<minute>[0-5]\\d)(?:(?<second>[0-5]\\d)(?:\\.(?<fraction>\\d{1,9}))?)?${ZONE}?)?`,
@@ -83,7 +100,12 @@ const FORMS: readonly CalendarForm[] = [
   { pattern: wholeWords(`(?<name>${MONTH})`), read: monthWithoutYear },
   { pattern: wholeWords(`(?<name>${MONTH}),? (?<year>\\d{4})`), read: monthOfYear },
   { pattern: wholeWords('(?<year>\\d{4})-(?<month>0[1-9]|1[0-2])'), read: monthOfYear },
-  { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])'), read: isoWeek },
+  {
+    pattern: wholeWords(
+      '(?<year>(?:19|20|21)\\d\\d)-?W(?<week>0[1-9]|[1-4]\\d|5[0-3])(?:-(?<weekday>[1-7]))?',
+    ),
+    read: isoWeek,
+  },
   { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)[- ]?Q(?<quarter>[1-4])'), read: quarter },
   { pattern: wholeWords('(?<year>(?:19|20|21)\\d\\d)'), read: year },
 ]
@@ -95,7 +117,7 @@ function dateForm(source: string): CalendarForm {
 /** A date may be part of a file name, so that only letters next to letters and digits next to digits are excluded. */
 function wholeWords(source: string): RegExp {
   return new RegExp(
-    `(?:(?<![a-z])(?=[a-z])|(?<!\\d|\\d[.:])(?=\\d))${source}(?:(?<=[a-z.])(?![a-z])|(?<=[\\d)])(?!\\d|:\\d))`,
+    `(?:(?<![a-z])(?=[a-z])|(?<!\\d|\\d[.:])(?=\\d))${source}(?:(?<=[a-zì.])(?![a-z])|(?<=[\\d)日])(?!\\d|:\\d))`,
     'gi',
   )
 }
@@ -111,12 +133,15 @@ function dateAndTime(fields: Fields, text: string, around: number): readonly Tim
   return [{ kind: 'moment', form, civil: day * LENGTHS.day + at, precision, offset, onlyNow: false }]
 }
 
-/** The week is known by its Monday. The first week of a year has 4 January in it. */
-function isoWeek({ year: digits, week }: Fields, text: string): readonly TimeReading[] {
+/** A week without the number of a day is known by its Monday. The first week of a year has 4 January in it. */
+function isoWeek(
+  { year: digits, week, weekday: number = '1' }: Fields,
+  text: string,
+): readonly TimeReading[] {
   const january = dayNumber(Number(digits), 0, 4)
   if (january === undefined) return []
   const monday = january - ((january + EPOCH_WEEKDAY + 6) % 7) + (Number(week) - 1) * 7
-  return [{ kind: 'day', form: text.replaceAll(/\d/g, '0'), day: monday }]
+  return [{ kind: 'day', form: text.replaceAll(/\d/g, '0'), day: monday + Number(number) - 1 }]
 }
 
 /** 1970-01-01 was a Thursday. */
@@ -171,7 +196,7 @@ function fullYear(digits: string): number {
 }
 
 function monthOf({ month, name }: Fields): number {
-  return name === undefined ? Number(month) - 1 : MONTHS.indexOf(name.slice(0, 3).toLowerCase())
+  return name === undefined ? Number(month) - 1 : placeOf(name, MONTHS, FOREIGN_MONTHS)
 }
 
 /** Returns `undefined` for a day that does not exist. */
@@ -181,7 +206,24 @@ function dayNumber(fullYearNumber: number, month: number, day: number): number |
 }
 
 function isOnWeekday(name: string | undefined, day: number): boolean {
-  return name === undefined || WEEKDAYS[new Date(day * LENGTHS.day).getUTCDay()] === shortName(name)
+  return name === undefined || weekdayOf(name) === new Date(day * LENGTHS.day).getUTCDay()
+}
+
+function weekdayOf(name: string): number {
+  return placeOf(name, WEEKDAYS, FOREIGN_WEEKDAYS)
+}
+
+/** The place of a month or weekday among its kind. */
+function placeOf(name: string, short: readonly string[], foreign: ReadonlyMap<string, number>): number {
+  return foreign.get(name.toLowerCase()) ?? short.indexOf(shortName(name))
+}
+
+function placesOfNames(languages: readonly string[]): ReadonlyMap<string, number> {
+  return new Map(languages.flatMap((names) => names.split(' ').map((name, at) => [name, at] as const)))
+}
+
+function anyOf(names: ReadonlyMap<string, number>): string {
+  return [...names.keys()].toSorted((one, other) => other.length - one.length).join('|')
 }
 
 function shortName(name: string): string {
@@ -231,7 +273,7 @@ function timeOfDay(fields: Fields, text: string): readonly TimeReading[] {
 }
 
 function weekday({ weekday: name = '' }: Fields, text: string): readonly TimeReading[] {
-  return [{ kind: 'weekday', form: formOf(text, {}), value: WEEKDAYS.indexOf(shortName(name)), cycle: 7 }]
+  return [{ kind: 'weekday', form: formOf(text, {}), value: weekdayOf(name), cycle: 7 }]
 }
 
 function monthWithoutYear(fields: Fields, text: string): readonly TimeReading[] {
@@ -251,7 +293,7 @@ function year(fields: Fields): readonly TimeReading[] {
 function formOf(text: string, { zone = '' }: Fields): string {
   const withoutZone = zone === '' ? text : text.replace(zone, '\u0000')
   return withoutZone
-    .replaceAll(/[a-z]+/gi, wordForm)
+    .replaceAll(/\p{L}+(?:-feira)?/gu, wordForm)
     .replaceAll(/\d+/g, '#')
     .replace(/(?<=#:#:#)[.,]#/, '') // Some servers omit a fraction that is zero.
     .replaceAll(/ +/g, ' ')
@@ -260,11 +302,13 @@ function formOf(text: string, { zone = '' }: Fields): string {
 
 function wordForm(word: string): string {
   const short = shortName(word)
-  const isName = word.length > 2 && (MONTHS.includes(short) || WEEKDAYS.includes(short))
+  const isForeign = FOREIGN_MONTHS.has(word.toLowerCase()) || FOREIGN_WEEKDAYS.has(word.toLowerCase())
+  const isName = isForeign || (word.length > 2 && (MONTHS.includes(short) || WEEKDAYS.includes(short)))
   if (/^(?:st|nd|rd|th)$/i.test(word)) return 'th'
   if (/^[ap]m?$/i.test(word)) return word.toLowerCase() === word ? 'am' : 'AM'
   if (!isName) return word
   const letters = word.toUpperCase() === word ? 'XX' : word.toLowerCase() === word ? 'xx' : 'Xx'
+  if (isForeign) return letters
   // May is both the name and its short form.
   return word.length === 3 || short === 'may' ? (short === 'may' ? `${letters}?` : `${letters}.`) : letters
 }
