@@ -477,7 +477,7 @@ export interface LearnFlags {
 export const LEARN_ONLY_OPTIONS: OptionTable<LearnFlags> & OptionRows = {
   ...inGroup('Profile', {
     runs: option('--runs', countValue(1000), 'Play the tape this many times', {
-      default: String(DEFAULT_LEARN_RUNS),
+      default: `${DEFAULT_LEARN_RUNS}, or ${2 * DEFAULT_LEARN_RUNS} if values are rare`,
     }),
     profile: option('-o, --output', fileValue, 'Write the profile to this file', {
       default: 'next to the tape',

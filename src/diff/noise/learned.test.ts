@@ -268,6 +268,46 @@ test('a field that was optional before may be missing', () => {
   expect(judged(noise, { hint: 'x' }, { hint: 'y' })).toEqual(['hint'])
 })
 
+test('a field that is optional or null, and has other values each time, may have another one', () => {
+  const optional = learnNoise([
+    [text({}), text({ x: 4 })],
+    [text({}), text({ x: 90 })],
+  ])
+  expect(judged(optional, { x: 7 }, { x: 50 })).toEqual([])
+  const owners = [null, { id: '8f3ac091' }, { id: '77be01c9' }].map((owner) => text({ owner })) as [
+    string,
+    ...string[],
+  ]
+  for (const runs of [owners, owners.toReversed() as typeof owners]) {
+    const nullable = new LearnedNoise()
+    nullable.learn(...runs)
+    expect(judged(nullable, { owner: null }, { owner: { id: '01234567' } })).toEqual([])
+    expect(judged(nullable, { owner: { id: '01234567' } }, { owner: { id: '76543210' } })).toEqual([])
+    expect(judged(nullable, { owner: null }, { owner: { name: '01234567' } })).toEqual(['owner'])
+  }
+})
+
+test('an item that was replaced by one of another type is noise in a list of both', () => {
+  const items = [
+    ['8f3ac091', null, '77be01c9'],
+    [null, '5d10b7e2', null],
+    ['c04f9a13', '18be44d0', null],
+  ].map((slots) => text({ slots })) as [string, ...string[]]
+  const noise = new LearnedNoise()
+  noise.learn(...items)
+  expect(
+    judged(noise, { slots: [null, 'a91c03d7', 'e5b82f10'] }, { slots: ['4c7d9e02', null, null] }),
+  ).toEqual([])
+  expect(judged(noise, { slots: [null, null] }, { slots: [null, 'gone'] })).toEqual(['slots.1'])
+})
+
+test('a counter may have been further on the tape, as the id of a process may', () => {
+  const noise = new LearnedNoise()
+  noise.learn(text({ pid: 310 }), ...[322, 330, 347, 361].map((pid) => text({ pid })))
+  expect(judged(noise, { pid: 31_877 }, { pid: 347 })).toEqual([])
+  expect(judged(noise, { pid: 31_877 }, { pid: -4 })).toEqual(['pid'])
+})
+
 test('only the words of a text that varied are noise', () => {
   const noise = learnNoise([
     ['"done at 12:00:01 by ada"', '"done at 12:00:07 by ada"'],

@@ -17,7 +17,7 @@ export const liveValues: NoiseKind = noiseByDifference('live-value', (difference
 })
 
 /** Returns false if one value is a UUID, a long hash or a number, and the other one is not. */
-function hasSameShape(recorded: string, live: string): boolean {
+export function hasSameShape(recorded: string, live: string): boolean {
   return SHAPES.every((shape) => shape.test(recorded) === shape.test(live))
 }
 

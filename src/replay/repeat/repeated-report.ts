@@ -1,5 +1,6 @@
 import type { Difference } from '../../diff/difference.ts'
 import { steadyParts } from '../../diff/formats/prose.ts'
+import { hasSameShape } from '../../diff/noise/live-values.ts'
 import type { SessionTimes } from '../../diff/noise/noise-kind.ts'
 import type { NoisePlace } from '../../diff/noise/noise-places.ts'
 import { canonicalJson } from '../../json/canonical.ts'
@@ -298,8 +299,10 @@ function generatedNames(reports: readonly ReplayReport[]): readonly ReadonlyMap<
 }
 
 function isGeneratedName({ difference }: StepFinding, { generated }: NoiseOfStep): boolean {
-  if (difference === undefined || typeof difference.expected !== 'string') return false
-  return generated?.get(difference.expected) === difference.actual
+  if (difference === undefined) return false
+  const { expected, actual } = difference.within ?? difference
+  if (typeof expected !== 'string' || typeof actual !== 'string') return false
+  return generated?.get(expected) === actual && hasSameShape(expected, actual)
 }
 
 /** Says in which way a finding does not fit the profile. */
