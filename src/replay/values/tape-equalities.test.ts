@@ -54,7 +54,9 @@ test('a live id of another shape is found once, where it is made', async () => {
 test('another name that the client sends back is a change, unless other runs show that it is generated', async () => {
   const renamed = ['notes://final', 'notes://final'].map((id) => created(id))
   const report = await againstRuns(renamed, created('notes://draft'))
-  expect(foundIn(report)[0]).toMatch(/^create .* result.structuredContent.id.host changed \["draft","final"\]/)
+  expect(foundIn(report)[0]).toMatch(
+    /^create .* result.structuredContent.id.host changed \["draft","final"\]/,
+  )
   const generated = ['notes://amber', 'notes://ivory'].map((id) => created(id))
   expect((await againstRuns(generated, created('notes://draft'))).summary.verdict).toBe('pass')
 })
