@@ -39,7 +39,7 @@ function counterClass(
     accepts: (value, { isRecorded }) => {
       const one = (typeof value === 'string') === isText ? readNumber(value) : undefined
       if (one === undefined || !isInteger(one)) return false
-      // The recorded counter may be that of a machine on which it had gone further, such as the id of a process.
+      // The recorded counter may be that of a machine on which it had gone further, such as a process id that was given earlier.
       if (isRecorded) return one.value >= Math.min(first, 0)
       return one.value >= range.from && one.value <= range.to
     },
