@@ -6,6 +6,8 @@ import type { RecordedRequest } from '../match/request-groups.ts'
 import type { Miss } from '../match/miss/miss.ts'
 import { requestKey } from '../match/request-key.ts'
 import { exchangeLabel, type ClientCall } from '../tape/turns.ts'
+import { missAsText } from '../match/miss/report.ts'
+import { describeSwap, type SwappedTurns } from './request-order.ts'
 import type { ReportRedactor } from './redaction/report-redactor.ts'
 import { escapeControlChars } from '../text.ts'
 
@@ -238,7 +240,7 @@ export class DriftLog {
   }
 }
 
-/** The file in which a replayed program reports what it was played, a line for each session. Only `reelay run` sets it. */
+/** The file in which a replayed program reports what it was played, a line for each session. `reelay run` and test runners set it. */
 export const REPORT_VARIABLE = 'REELAY_REPLAY_REPORT'
 
 /** Appends a line to the report that `reelay run` reads, if the file of the report is known. */
@@ -249,9 +251,36 @@ export function appendReplayReport(
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`)
 }
 
-/** A session as a line of the report. */
-export function replayedSession(server: string, { answered, misses, leftOver }: Drift): ReplayedSession {
-  return { server, answered, misses: misses.length, leftOver: leftOver.length }
+/** A session as a line of the report. With `swaps`, the line says in words what differs, for test runners. */
+export function replayedSession(
+  server: string,
+  drift: Drift,
+  swaps?: readonly SwappedTurns[],
+): ReplayedSession {
+  const { answered, misses, leftOver } = drift
+  const counts = { server, answered, misses: misses.length, leftOver: leftOver.length }
+  if (swaps === undefined) return counts
+  const causes = leftOverCauses(leftOver, misses)
+  const unused = leftOver.filter((_, at) => causes[at]?.kind === 'never-asked')
+  return {
+    ...counts,
+    texts: {
+      misses: misses.slice(0, MAX_LINES).map(missAsText),
+      unused: unused
+        .slice(0, MAX_LINES)
+        .map((each) => `${exchangeLabel(each)} ${describeRequest(each, 100)}`),
+      outOfOrder: swaps.slice(0, MAX_LINES).map(describeSwap),
+    },
+    unusedFrames: leftOver.map(({ frame }) => frame),
+    ...(drift.wentLive && { wentLive: drift.wentLive.length }),
+  }
+}
+
+/** How a session differs from its tape, in the words of the messages of test runners. */
+export interface ReplayedTexts {
+  readonly misses: readonly string[]
+  readonly unused: readonly string[]
+  readonly outOfOrder: readonly string[]
 }
 
 /** A session that was played. */
@@ -260,6 +289,11 @@ export interface ReplayedSession {
   readonly answered: number
   readonly misses: number
   readonly leftOver: number
+  readonly texts?: ReplayedTexts
+  /** The frames of the requests that are left over. */
+  readonly unusedFrames?: readonly number[]
+  /** How many requests a live server answered. */
+  readonly wentLive?: number
 }
 
 /** A connection that was not played, because the MCP client of the program was not recognised. */

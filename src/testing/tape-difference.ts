@@ -1,9 +1,9 @@
 import { ReelayError, type ErrorCode } from '../errors.ts'
 import { describeRequest } from '../match/describe-request.ts'
 import { missAsText } from '../match/miss/report.ts'
-import { leftOverCauses, type Drift } from '../serve/drift.ts'
-import { exchangeLabel, turnLabel, type ClientCall, type Turn } from '../tape/turns.ts'
-import { isHandshakeMethod } from '../protocol/revisions/index.ts'
+import { leftOverCauses, type Drift, type ReplayedTexts } from '../serve/drift.ts'
+import { describeSwap, describeTurn, type SwappedTurns } from '../serve/request-order.ts'
+import { exchangeLabel, type ClientCall } from '../tape/turns.ts'
 import { comparedParams } from '../match/request-key.ts'
 import { escapeControlChars } from '../text.ts'
 
@@ -14,42 +14,29 @@ export class TapeDifferenceError extends Error {
   readonly expected: readonly unknown[]
   /** What the test sent instead. */
   readonly actual: readonly unknown[]
-  readonly showDiff = true
+  readonly showDiff: boolean
 
   constructor(
     tape: string,
-    {
-      misses,
-      leftOver,
-      outOfOrder,
-      answered,
-      unlisted,
-    }: Drift & { readonly outOfOrder: readonly SwappedTurns[] },
+    { misses, leftOver, outOfOrder, answered, told }: TestDifference,
     update: string,
   ) {
     const causes = leftOverCauses(leftOver, misses)
     const unused = leftOver.filter((_, at) => causes[at]?.kind === 'never-asked')
-    const hidden = {
-      misses: unlisted?.misses ?? 0,
-      leftOver: Number(Reflect.get(unlisted ?? {}, 'leftOver') ?? 0),
-    }
+    const missed = [...misses.map(missAsText), ...(told?.misses ?? [])]
+    const unusedLines = [
+      ...unused.map((request) => `${exchangeLabel(request)} ${describeRequest(request, 100)}`),
+      ...(told?.unused ?? []),
+    ]
+    const swaps = [...outOfOrder.map(describeSwap), ...(told?.outOfOrder ?? [])]
     const parts = [
       `the test differs from its tape ${tape}`,
-      ...misses.map(missAsText),
-      ...(hidden.misses > 0
-        ? [`${counted(hidden.misses, 'request')} not on the tape; stderr shows the reports`]
+      ...missed.slice(0, MOST_MISSES),
+      ...(missed.length > MOST_MISSES
+        ? [`… and ${counted(missed.length - MOST_MISSES, 'request')} more`]
         : []),
-      ...(unused.length + hidden.leftOver > 0
-        ? [
-            [
-              `${counted(unused.length + hidden.leftOver, 'recorded exchange')} unused:`,
-              ...unused.map((request) => `  ${exchangeLabel(request)} ${describeRequest(request, 100)}`),
-            ].join('\n'),
-          ]
-        : []),
-      ...(outOfOrder.length > 0
-        ? [['sent in another order than recorded:', ...outOfOrder.map(swappedLine)].join('\n')]
-        : []),
+      ...list(`${counted(unusedLines.length, 'recorded exchange')} unused:`, unusedLines),
+      ...list('sent in another order than recorded:', swaps),
       ...(answered === 0 ? ['nothing was answered from the tape: the client did not connect to it'] : []),
       `to accept this, update the tape: ${update}; to record it again: REELAY_MODE=rewrite`,
     ]
@@ -57,13 +44,33 @@ export class TapeDifferenceError extends Error {
     const nearest = misses.flatMap((miss) => miss.nearest.slice(0, 1).map(({ entry }) => entry.request))
     this.expected = [
       ...[...nearest, ...unused].map(plainRequest),
-      ...outOfOrder.flatMap(({ before, after }) => [turnText(after), turnText(before)]),
+      ...outOfOrder.flatMap(({ before, after }) => [describeTurn(after), describeTurn(before)]),
+      ...(told?.unused ?? []),
     ]
     this.actual = [
       ...misses.map(({ request }) => plainRequest(request)),
-      ...outOfOrder.flatMap(({ before, after }) => [turnText(before), turnText(after)]),
+      ...outOfOrder.flatMap(({ before, after }) => [describeTurn(before), describeTurn(after)]),
+      ...(told?.misses ?? []).map((report) => /^request +(.*)$/m.exec(report)?.[1] ?? report),
     ]
+    this.showDiff = this.expected.length + this.actual.length > 0
   }
+}
+
+/** How the sessions of a test differ from the tape. */
+export interface TestDifference extends Drift {
+  readonly outOfOrder: readonly SwappedTurns[]
+  /** What other processes have reported, as texts. */
+  readonly told?: ReplayedTexts
+}
+
+const MOST_MISSES = 20
+const MOST_LINES = 40
+
+/** A list below its title, or nothing if it is empty. */
+function list(title: string, lines: readonly string[]): readonly string[] {
+  if (lines.length === 0) return []
+  const more = lines.length > MOST_LINES ? [`  … and ${lines.length - MOST_LINES} more`] : []
+  return [[title, ...lines.slice(0, MOST_LINES).map((line) => `  ${line}`), ...more].join('\n')]
 }
 
 /** Test runners show the message of an error only, so that the hint has to be a part of it. */
@@ -81,38 +88,4 @@ function printable(text: string): string {
 
 function plainRequest(request: ClientCall): object {
   return { method: request.method, params: comparedParams(request) }
-}
-
-/** Two requests that the test sent in another order: `before` came first, and should have come second. */
-export interface SwappedTurns {
-  readonly before: Turn
-  readonly after: Turn
-}
-
-function swappedLine({ before, after }: SwappedTurns): string {
-  return `  ${turnText(before)} was sent before ${turnText(after)}`
-}
-
-/** Finds requests that were sent before another one, although their responses came before it on the tape. */
-export class OrderCheck {
-  readonly problems: SwappedTurns[] = []
-  readonly #latest = new Map<string, Turn>()
-
-  add(turn: Turn): void {
-    const { trigger, response } = turn
-    if (trigger?.message.kind !== 'request' || isHandshakeMethod(trigger.message.method)) return
-    const connection = `${trigger.server} ${trigger.conn}`
-    const latest = this.#latest.get(connection)
-    if (latest?.trigger !== undefined && response !== undefined && response.n < latest.trigger.n)
-      this.problems.push({ before: latest, after: turn })
-    if (latest?.trigger === undefined || latest.trigger.n < trigger.n) this.#latest.set(connection, turn)
-  }
-}
-
-function turnText(turn: Turn): string {
-  const message = turn.trigger?.message
-  const request = message?.kind === 'request' ? message : undefined
-  if (request === undefined) return turnLabel(turn)
-  const { method, params } = request
-  return `${turnLabel(turn)} ${describeRequest({ method, params }, 100)}`
 }

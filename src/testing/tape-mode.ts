@@ -1,6 +1,7 @@
-import { ReelayError } from '../errors.ts'
+import type { ReelayError } from '../errors.ts'
 import { isCi } from '../serve/upstream/upstream.ts'
 import { suggestName } from '../text.ts'
+import { usageInTest } from './tape-difference.ts'
 import type { RunningTest } from './tape-path.ts'
 
 const TAPE_MODES = ['auto', 'once', 'new-episodes', 'rewrite', 'none', 'all', 'update'] as const
@@ -13,8 +14,8 @@ export function chooseMode(
 ): TapeMode {
   const forced = process.env['REELAY_MODE']
   if (forced !== undefined && forced !== '') return announced(resolved(readMode(forced)), forced)
-  if (isUpdating) return 'update'
-  return resolved(given)
+  if (!TAPE_MODES.includes(given)) throw noMode(`mode: '${given}'`, given)
+  return isUpdating ? 'update' : resolved(given)
 }
 
 function resolved(mode: TapeMode): TapeMode {
@@ -25,9 +26,14 @@ function resolved(mode: TapeMode): TapeMode {
 function readMode(text: string): TapeMode {
   const found = TAPE_MODES.find((mode) => mode === text)
   if (found !== undefined) return found
-  throw new ReelayError('USAGE', `REELAY_MODE=${text} is not a mode${suggestName(text, TAPE_MODES)}`, {
-    hint: `use one of ${TAPE_MODES.join(', ')}`,
-  })
+  throw noMode(`REELAY_MODE=${text}`, text)
+}
+
+function noMode(given: string, name: string): ReelayError {
+  return usageInTest(
+    `${given} is not a mode${suggestName(name, TAPE_MODES)}`,
+    `use one of ${TAPE_MODES.join(', ')}`,
+  )
 }
 
 let isAnnounced = false

@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ReelayError } from '../errors.ts'
 import type { FaultSetting } from '../faults/fault-rules.ts'
-import { isObject, parseJson } from '../json/parse.ts'
 import { openLinkTransport } from '../link/link-transport.ts'
 import type { AnyTransport } from '../link/sdk-transport.ts'
 import { stdioLink } from '../link/stdio.ts'
@@ -13,10 +12,17 @@ import { urlLink } from '../link/url-link.ts'
 import { recordTransport } from '../record/in-process/record-transport.ts'
 import { recordHttp } from '../record/http/record-url.ts'
 import { createRecording, type Recording } from '../record/recording.ts'
-import { REPORT_VARIABLE, sumServerDrifts, type Drift } from '../serve/drift.ts'
+import {
+  REPORT_VARIABLE,
+  sumServerDrifts,
+  type Drift,
+  type ReplayedSession,
+  type ReplayedTexts,
+} from '../serve/drift.ts'
 import { serveHttp } from '../serve/http/serve-http.ts'
 import type { Override } from '../serve/overrides.ts'
 import type { PlayableTape } from '../serve/playable-tape.ts'
+import { OrderCheck } from '../serve/request-order.ts'
 import {
   replayTransport,
   type ReplayTransport,
@@ -29,7 +35,7 @@ import { removeExchanges, replaceTapeIfAnswered } from '../store/file/rewrite.ts
 import type { Turn } from '../tape/turns.ts'
 import { SessionCallLog, type SessionCall } from './session-calls.ts'
 import { sessionShape, type CallShape } from './session-shape.ts'
-import { OrderCheck, TapeDifferenceError, usageInTest, type SwappedTurns } from './tape-difference.ts'
+import { TapeDifferenceError, usageInTest, type TestDifference } from './tape-difference.ts'
 import { chooseMode, type TapeMode } from './tape-mode.ts'
 import { tapePathOf, type RunningTest } from './tape-path.ts'
 
@@ -150,37 +156,43 @@ export class TestTape implements AsyncDisposable {
 
   /** Returns a URL for clients that connect over HTTP. */
   async url(): Promise<string> {
-    if (this.isRecording) {
+    if (this.isRecording && !this.#isControlled) {
       const { url, headers } = this.#liveUrl()
       const recording = await recordHttp({ url, tape: this.#draftPath(), ...(headers && { headers }) })
       this.#sessions.push({ close: async () => void (await recording.close()) })
       return recording.url
     }
-    const served = await serveHttp(await this.#playOptions())
+    const served = await serveHttp({
+      ...(await this.#playOptions()),
+      onPlayed: (turn: Turn) => this.#order.add(turn),
+    })
     this.#sessions.push({ drift: served.drift, close: served.close })
     return served.url
   }
 
   /** Returns a command for programs that start their servers. */
-  command(): TapeCommand {
+  async command(): Promise<TapeCommand> {
     const reelay = fileURLToPath(new URL('../cli/main.js', import.meta.url))
-    if (this.isRecording) {
-      const live = this.#liveCommand()
-      const words = [
-        reelay,
-        'record',
-        '--quiet',
-        '-o',
-        this.#draftPath(),
-        '--',
-        live.command,
-        ...(live.args ?? []),
-      ]
-      return { command: process.execPath, args: words, env: live.env ?? {} }
+    if (this.isRecording && !this.#isControlled) {
+      const { command, args = [], env = {} } = this.#liveCommand()
+      const words = [reelay, 'record', '--quiet', '-o', this.#draftPath(), '--', command, ...args]
+      return { command: process.execPath, args: words, env }
     }
-    this.#report ??= join(tmpdir(), `reelay-test-${process.pid}-${++drafts}.jsonl`)
-    const words = [reelay, 'serve', this.path, '--on-drift', 'ignore']
-    return { command: process.execPath, args: words, env: { [REPORT_VARIABLE]: this.#report } }
+    await this.#prepareDraft()
+    this.#report ??= join(tmpdir(), `reelay-test-${process.pid}-${++drafts}`)
+    const isLive = this.#draft !== undefined && this.#options.live !== undefined
+    const { command = '', args = [], env = {} } = isLive ? this.#liveCommand() : {}
+    const words = [
+      reelay,
+      'serve',
+      this.#draft ?? this.path,
+      ...serveOptionWords(this.#options, this.#report),
+    ]
+    return {
+      command: process.execPath,
+      args: [...words, ...(isLive ? ['--mode', 'new-episodes', '--', command, ...args] : [])],
+      env: { ...env, [REPORT_VARIABLE]: this.#report },
+    }
   }
 
   /** Injects faults from now on, before those that were given earlier. */
@@ -218,20 +230,18 @@ export class TestTape implements AsyncDisposable {
       await this.#recording?.close()
       if (this.isRecording) return await (hasPassed ? this.#keepRecording() : undefined)
       const difference = this.#difference()
-      const isUnused = difference.leftOver.length > 0
-      const accepts = this.mode === 'update' && difference.misses.length === 0
-      if (hasPassed && accepts) return await this.#keepUpdate(difference)
-      if (hasPassed && this.mode === 'new-episodes') await this.#keepUpdate({ ...difference, leftOver: [] })
-      const isWrong =
-        difference.misses.length > 0 || (hasPassed && (isUnused || difference.outOfOrder.length > 0))
-      if (!isWrong) return
-      if (this.#options.drift === 'ignore' || this.#options.permissive === true)
-        return this.#mention(difference)
-      const counted = hasPassed ? difference : { ...difference, leftOver: [], outOfOrder: [] }
+      const { misses, unused, outOfOrder, recorded } = countsOf(difference)
+      if (hasPassed && this.mode === 'update' && misses === 0)
+        return await this.#keepUpdate({ unused: difference.unusedFrames, recorded })
+      if (hasPassed && this.mode === 'new-episodes') await this.#keepUpdate({ unused: [], recorded })
+      if (misses === 0 && (!hasPassed || unused + outOfOrder === 0)) return
+      if (this.#options.drift === 'ignore' || this.#options.permissive === true) return this.#mention(unused)
+      const counted = hasPassed ? difference : onlyMisses(difference)
       throw new TapeDifferenceError(this.#shownPath(), counted, this.#test.update)
     } finally {
       if (this.#draft !== undefined) await rm(this.#draft, { force: true })
-      if (this.#report !== undefined) rmSync(this.#report, { force: true })
+      for (const ending of this.#report === undefined ? [] : ['', '.faults.json', '.overrides.json'])
+        rmSync(`${this.#report}${ending}`, { force: true })
     }
   }
 
@@ -242,34 +252,48 @@ export class TestTape implements AsyncDisposable {
       process.stderr.write(`reelay: recorded ${this.#shownPath()}\n`)
   }
 
-  async #keepUpdate({ leftOver, wentLive = [] }: Drift): Promise<void> {
+  /** Removes the exchanges that begin with the frames `unused`, and keeps what was recorded. */
+  async #keepUpdate({ unused, recorded }: { unused: readonly number[]; recorded: number }): Promise<void> {
     const draft = this.#draftPath()
-    if (leftOver.length + wentLive.length === 0) return
-    if (leftOver.length > 0)
-      await removeExchanges(
-        draft,
-        leftOver.map(({ frame }) => frame),
-      )
+    if (unused.length + recorded === 0) return
+    if (unused.length > 0) await removeExchanges(draft, unused)
     await rename(draft, this.path)
     const changes = [
-      ...(leftOver.length > 0 ? [`${leftOver.length} unused removed`] : []),
-      ...(wentLive.length > 0 ? [`${wentLive.length} recorded`] : []),
+      ...(unused.length > 0 ? [`${unused.length} unused removed`] : []),
+      ...(recorded > 0 ? [`${recorded} recorded`] : []),
     ]
     process.stderr.write(`reelay: updated ${this.#shownPath()}: ${changes.join(', ')}\n`)
   }
 
   /** Differences that the test accepts are still worth a line. */
-  #mention({ leftOver }: Drift): void {
-    if (leftOver.length === 0) return
-    const count = `${leftOver.length} recorded ${leftOver.length === 1 ? 'exchange' : 'exchanges'}`
+  #mention(unused: number): void {
+    if (unused === 0) return
+    const count = `${unused} recorded ${unused === 1 ? 'exchange' : 'exchanges'}`
     process.stderr.write(
       `reelay: ${count} unused in ${this.#shownPath()}; ${this.#test.update} removes them\n`,
     )
   }
 
-  #difference(): Drift & { readonly outOfOrder: readonly SwappedTurns[] } {
-    const outOfOrder = this.#options.requestOrder === 'any' ? [] : this.#order.problems
-    return { ...this.drift(), outOfOrder, ...(this.#report !== undefined && reportedBy(this.#report)) }
+  #difference(): FoundDifference {
+    const isOrdered = this.#options.requestOrder !== 'any'
+    const drift = this.drift()
+    const sessions = this.#report === undefined ? [] : reportedSessions(this.#report)
+    const texts = sessions.flatMap((session) => session.texts ?? [])
+    return {
+      ...drift,
+      answered: sessions.reduce((sum, { answered }) => sum + answered, drift.answered),
+      outOfOrder: isOrdered ? this.#order.problems : [],
+      told: {
+        misses: texts.flatMap(({ misses }) => misses),
+        unused: texts.flatMap(({ unused }) => unused),
+        outOfOrder: isOrdered ? texts.flatMap(({ outOfOrder }) => outOfOrder) : [],
+      },
+      unusedFrames: [
+        ...drift.leftOver.map(({ frame }) => frame),
+        ...sessions.flatMap(({ unusedFrames = [] }) => unusedFrames),
+      ],
+      toldRecorded: sessions.reduce((sum, { wentLive = 0 }) => sum + wentLive, 0),
+    }
   }
 
   /** Faults and overrides need a player in front of the live server. */
@@ -286,7 +310,6 @@ export class TestTape implements AsyncDisposable {
   }
 
   async #played(): Promise<AnyTransport & AsyncDisposable> {
-    if (this.isRecording && !existsSync(this.#draftPath())) await this.#makeEmptyDraft()
     const { tape, ...options } = await this.#playOptions()
     const player = replayTransport(tape, {
       ...options,
@@ -299,13 +322,16 @@ export class TestTape implements AsyncDisposable {
     return player
   }
 
-  async #makeEmptyDraft(): Promise<void> {
+  /** A player needs a tape: in the run that records, it begins empty. */
+  async #prepareDraft(): Promise<void> {
+    if (!this.isRecording || existsSync(this.#draftPath())) return
     const recording = createRecording({ tape: this.#draftPath() })
     recording.link({ server: this.#options.server ?? 'server', info: { transport: 'in-process' } })
     await recording.close()
   }
 
   async #playOptions(): Promise<PlayedTapeOptions> {
+    await this.#prepareDraft()
     const { live, mode: _mode, drift: _drift, requestOrder: _order, ...options } = this.#options
     const tape = await loadTape(this.#draft ?? this.path)
     const matchFile = await readMatchFile(this.path) // the draft has none beside it
@@ -375,14 +401,62 @@ function draftOf(path: string): string {
   return `${path}.${process.pid}-${++drafts}.new`
 }
 
-/** What the played child processes have reported. Their misses are on their stderr, so only the counts are known here. */
-function reportedBy(file: string): Partial<Drift> {
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').map(parseJson).filter(isObject) : []
-  const sum = (name: string): number => lines.reduce((total, line) => total + Number(line[name] ?? 0), 0)
+interface FoundDifference extends TestDifference {
+  readonly told: ReplayedTexts
+  /** The frames of all requests that no session has sent. */
+  readonly unusedFrames: readonly number[]
+  /** How many requests live servers answered in sessions of other processes. */
+  readonly toldRecorded: number
+}
+
+function countsOf({ misses, outOfOrder, told, unusedFrames, wentLive = [], toldRecorded }: FoundDifference): {
+  readonly misses: number
+  readonly unused: number
+  readonly outOfOrder: number
+  readonly recorded: number
+} {
   return {
-    answered: sum('answered'),
-    unlisted: { misses: sum('misses'), wentLive: 0, leftOver: sum('leftOver') } as never,
+    misses: misses.length + told.misses.length,
+    unused: unusedFrames.length,
+    outOfOrder: outOfOrder.length + told.outOfOrder.length,
+    recorded: wentLive.length + toldRecorded,
   }
+}
+
+/** If the test itself has failed, what it did not send any more says nothing. */
+function onlyMisses(difference: FoundDifference): TestDifference {
+  const told = { ...difference.told, unused: [], outOfOrder: [] }
+  return { ...difference, leftOver: [], outOfOrder: [], told }
+}
+
+/** The sessions that other processes were played, as they have reported them. */
+function reportedSessions(file: string): readonly ReplayedSession[] {
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  return lines.map((line) => JSON.parse(line) as ReplayedSession)
+}
+
+/** The options of `reelay serve` that mean the same. Faults and overrides are written to files beside `base`. */
+function serveOptionWords(options: UseTapeOptions, base: string): readonly string[] {
+  const { live, mode, drift, requestOrder, faults, overrides, ...others } = options
+  const { match, rules = [], ignore = [], permissive, server, ...rest } = others
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined)
+    throw usageInTest(`tape.command() does not know the option ${unknown}`, 'use tape.transport() with it')
+  const written = (ending: string, content: object): string => {
+    const file = `${base}.${ending}.json`
+    writeFileSync(file, JSON.stringify(content))
+    return file
+  }
+  return [
+    ...(faults === undefined ? [] : ['--faults', written('faults', { faults })]),
+    ...(overrides === undefined ? [] : ['--override', written('overrides', { overrides })]),
+    ...(match === undefined ? [] : ['--match', match]),
+    ...rules.flatMap((rule) => ['--rule', rule]),
+    ...ignore.flatMap((path) => ['--ignore', path]),
+    ...(permissive === true ? ['--permissive'] : []),
+    ...(server === undefined ? [] : ['--server', server]),
+  ]
 }
 
 function noTape(path: string): ReelayError {

@@ -33,10 +33,11 @@ import {
 import { resolveServer } from '../../serve/playable-tape.ts'
 import { createThrowawayRedactor, reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
 import { storedMatchSettings, type ServeOptions } from '../../serve/serve-options.ts'
+import { OrderCheck } from '../../serve/request-order.ts'
 import { serveStdio } from '../../serve/serve-stdio.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape } from '../../store/index/indexed-tape.ts'
-import { turnStoreOf, type TurnStore } from '../../tape/turns.ts'
+import { turnStoreOf, type Turn, type TurnStore } from '../../tape/turns.ts'
 import { escapeControlChars } from '../../text.ts'
 
 /** Serves tapes until their clients have left or a signal arrives. `words` are the options that suggested commands repeat. */
@@ -47,7 +48,15 @@ export async function serveTapes(
   const tapes = await openTapes(requested, flags, words)
   const signal = abortOnSignals()
   const isOverHttp = requested.some(({ http, sse }) => http !== undefined || sse !== undefined)
-  const drift = isOverHttp ? await serveOnHttp(tapes, plan, signal) : await serveOnStdio(tapes, plan, signal)
+  const order = new OrderCheck()
+  const watched = tapes.map((tape) => ({ ...tape, onPlayed: (turn: Turn) => order.add(turn) }))
+  const drift = isOverHttp
+    ? await serveOnHttp(watched, plan, signal)
+    : await serveOnStdio(watched, plan, signal)
+  const [first] = tapes
+  const played =
+    first === undefined || isOverHttp ? (first?.name ?? '') : resolveServer(first.tape, first.server)
+  appendReplayReport(replayedSession(played, drift, order.problems))
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
   printServeNote(colourDriftReport(formatDrift(drift, plain && reportRedactorFor(plain.tape.header))))
   process.exitCode = signal.reason === 'SIGINT' ? 130 : serveExitCode(drift, flags)
@@ -156,11 +165,7 @@ async function serveOnStdio(
     output: process.stdout,
     signal: AbortSignal.any([signal, abortWhenClientLeaves()]),
   }
-  if (plan.kind === 'replay') {
-    const drift = await serveStdio({ ...options, ...streams })
-    appendReplayReport(replayedSession(server, drift))
-    return drift
-  }
+  if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
   const { openPassthrough, appendNewEpisode } = await import('./live-server.ts')
   const live = openPassthrough(plan, options)
   const drift = await serveStdio({ ...options, upstream: live.connectClient(), ...streams })
