@@ -22,6 +22,7 @@ const CASES = {
   match: async () => (await import('./match.mjs')).match,
   diff: async () => (await import('./diff.mjs')).diff,
   bindings: async () => (await import('./bindings.mjs')).bindings,
+  'use-tape': async () => (await import('./use-tape.mjs')).useTapeBench,
 }
 
 const words = process.argv.slice(2)

@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root, run } from './run.mjs'
 
+/** Every major version that is supported: the oldest release of the first, the newest of the others. */
+export const NODES = ['20.19.0', '22.23.3', '24.21.0']
 export const NODE = { name: `node-${process.platform}-${process.arch}`, version: '24.21.0' }
 
 /** A folder of node_modules/.cache with these packages; `install` fills it unless they are there, and ends us when that cannot be. */
@@ -11,6 +13,13 @@ export function pinned(name, packages) {
   const file = (...path) => join(folder, 'node_modules', ...path)
   const bin = process.platform === 'win32' ? 'node.exe' : 'node'
   return { install: () => install(folder, [...packages, NODE]), file, node: file(NODE.name, 'bin', bin) }
+}
+
+/** Installs a version of Node in a folder of its own, and returns its program. */
+export function installNode(version) {
+  const folder = join(root, 'node_modules', '.cache', `reelay-node-${version}`)
+  install(folder, [{ ...NODE, version }])
+  return join(folder, 'node_modules', NODE.name, 'bin', 'node')
 }
 
 function install(folder, packages) {

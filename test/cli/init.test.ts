@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { installRunners } from '../../scripts/runners.mjs'
 import { REELAY, temporaryFolder } from '../support/recorder.ts'
-import { makeApp, runNode } from '../testing/runner-app.ts'
+import { makeApp, runNode, runProgram } from '../testing/runner-app.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })
 
@@ -17,6 +17,7 @@ afterAll(() => rmSync(app, { recursive: true, force: true }))
 const FILES = [
   'reelay.config.yaml',
   '.gitattributes',
+  '__tapes__/README.md',
   'reelay.example.test.mjs',
   '.github/workflows/reelay.yml',
 ]
@@ -37,7 +38,7 @@ test.each([
       code: 0,
     })
     const again = await runNode([REELAY, 'init'], { cwd: app })
-    expect(again.out.match(/^kept/gm)).toHaveLength(4)
+    expect(again.out.match(/^kept/gm)).toHaveLength(5)
   },
 )
 
@@ -51,4 +52,44 @@ test('init keeps what is there, and works without a package.json', async () => {
   )
   expect(out).toContain('skipped   an example test and a CI workflow (there is no package.json)')
   expect(existsSync(join(folder, '.github'))).toBe(false)
+})
+
+test('init names what has to be installed, imports the SDK that is there, and knows pytest', async () => {
+  const folder = temporaryFolder()
+  const manifest = {
+    devDependencies: { jest: '30', reelay: '1' },
+    dependencies: { '@modelcontextprotocol/client': '2' },
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  const { out } = await runNode([REELAY, 'init'], { cwd: folder })
+  expect(out).not.toContain('npm install')
+  const example = readFileSync(join(folder, 'reelay.example.test.js'), 'utf8')
+  expect(example).toContain("require('@modelcontextprotocol/client')")
+  const other = temporaryFolder()
+  writeFileSync(join(other, 'package.json'), '{}')
+  const bare = await runNode([REELAY, 'init'], { cwd: other })
+  expect(bare.out).toContain('npm install --save-dev reelay @modelcontextprotocol/sdk')
+  const python = temporaryFolder()
+  writeFileSync(join(python, 'pyproject.toml'), '')
+  expect((await runNode([REELAY, 'init'], { cwd: python })).out).toContain('created   test_reelay_example.py')
+})
+
+test('git shows what changed in a session with the two commands that init prints', async () => {
+  const folder = temporaryFolder()
+  const git = (...args: readonly string[]): ReturnType<typeof runProgram> =>
+    runProgram(['git', '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folder })
+  await git('init', '-q')
+  const { out } = await runNode([REELAY, 'init'], { cwd: folder })
+  const reelay = `'${process.execPath}' '${REELAY}'`
+  for (const [, name = '', value = ''] of out.matchAll(/git config (\S+) 'reelay (.*)'/g))
+    await git('config', name, `${reelay} ${value}`)
+  const tape = 'triage.tape.jsonl'
+  const text = readFileSync('examples/agent-offline-test/__tapes__/triage.tape.jsonl', 'utf8')
+  for (const label of ['later', 'never']) {
+    writeFileSync(join(folder, tape), text.replaceAll('later', label))
+    if (label === 'never') expect((await git('diff')).out).toContain('tools/call add_label')
+    await git('add', '.')
+    await git('commit', '-qm', label)
+  }
+  expect((await git('show')).out).toMatch(/^\+.*"label": "never"$/m)
 })

@@ -13,14 +13,16 @@ export function makeApp(
   const installed = join(folder, 'node_modules', 'reelay')
   mkdirSync(installed, { recursive: true })
   cpSync('package.json', join(installed, 'package.json'))
-  for (const part of ['cli', 'lib', 'vendor'])
+  for (const part of ['cli', 'lib', 'schema', 'ui', 'vendor'])
     cpSync(join('dist', part), join(installed, 'dist', part), { recursive: true })
   symlinkSync(vitest, join(folder, 'node_modules', 'vitest'))
   for (const name of ['@modelcontextprotocol', 'zod'])
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
   symlinkSync(join(modules, '@playwright'), join(folder, 'node_modules', '@playwright'))
   mkdirSync(join(folder, 'node_modules', '.bin'))
-  symlinkSync(join(installed, 'dist', 'cli', 'main.js'), join(folder, 'node_modules', '.bin', 'reelay'))
+  const programs = join(folder, 'node_modules', '.bin')
+  symlinkSync(join(installed, 'dist', 'cli', 'main.js'), join(programs, 'reelay'))
+  symlinkSync(join(folder, 'node_modules', 'vitest', 'vitest.mjs'), join(programs, 'vitest'))
   cpSync('test/fixtures/servers/catalogue.mjs', join(folder, 'server.mjs'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
   writeFileSync(join(folder, 'agent.mjs'), AGENT)
@@ -32,8 +34,11 @@ export function makeApp(
 const BODY = `(transport, queries) {
   const client = new Client({ name: 'agent', version: '1' })
   await client.connect(transport)
-  for (const query of queries) await client.callTool({ name: 'search', arguments: { query } }).catch(() => {})
+  const failed = []
+  for (const query of queries)
+    await client.callTool({ name: 'search', arguments: { query } }).catch(({ message }) => failed.push(message))
   await client.close()
+  return failed
 }
 `
 const SDK = '@modelcontextprotocol/sdk/client/index.js'
@@ -42,22 +47,30 @@ const AGENT_CJS = `const { Client } = require('${SDK}')\nexports.triage = async 
 
 interface RunOptions {
   readonly cwd: string
-  readonly node?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs a program of Node to its end. */
-export async function runNode(
-  args: readonly string[],
-  { cwd, node = process.execPath, env = {} }: RunOptions,
+/** Runs a program to its end, without the variables of the test runner that runs this. */
+export async function runProgram(
+  command: readonly string[],
+  { cwd, env = {} }: RunOptions,
 ): Promise<{ readonly code: number | null; readonly out: string }> {
-  // This runs in a test runner itself, whose variables would confuse the other one.
   const own = /^(VITEST|NODE_ENV|NODE_OPTIONS|NODE_TEST_CONTEXT)/
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
-  const run = start([node, ...args], {
-    cwd,
-    env: { ...clean, CI: '', NO_COLOR: '1', ...env },
-  })
+  const run = start(command, { cwd, env: { ...clean, CI: '', NO_COLOR: '1', ...env } })
   const { code } = await run.exited
   return { code, out: `${run.stdout().toString()}${run.stderr()}` }
+}
+
+/** Runs a program of Node to its end. */
+export function runNode(
+  args: readonly string[],
+  { node = process.execPath, ...options }: RunOptions & { readonly node?: string },
+): ReturnType<typeof runProgram> {
+  return runProgram([node, ...args], options)
+}
+
+/** Each runner indents messages in its own way. */
+export function withoutIndent(text: string): string {
+  return text.replaceAll(/^[ \t]+|[ \t]+$/gm, '').replaceAll(/\n{2,}/g, '\n')
 }

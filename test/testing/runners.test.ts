@@ -1,74 +1,109 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { appendFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { installRunners, jest, newerNode, playwright, vitest5 } from '../../scripts/runners.mjs'
-import { makeApp, runNode } from './runner-app.ts'
+import { start } from '../support/recorder.ts'
+import { makeApp, runNode, withoutIndent } from './runner-app.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })
 
-const QUERIES = "const QUERIES = (process.env.QUERIES ?? 'tea,milk').split(',')"
 const LIVE = "live: { command: process.execPath, args: ['server.mjs'] }"
-const FAIL = "if (process.env.FAIL) throw new Error('failed for another reason')"
+
+interface TestFile {
+  readonly head: string
+  /** The parameter of a test function. */
+  readonly context: string
+  /** What useTape gets besides the live server. */
+  readonly option?: string
+  readonly check?: string
+}
+
+/** A test whose calls depend on QUERIES, one whose calls never change, and with FAIL one that fails after it has recorded. */
+function testFile({ head, context, option = '', check = 'expect(tape)' }: TestFile): string {
+  const agent = head.includes('require(')
+    ? "const { triage } = require('./agent.cjs')"
+    : "import { triage } from './agent.mjs'"
+  const body = (
+    name: string,
+    queries: string,
+    end: string,
+  ): string => `test('${name}', async (${context}) => {
+  const tape = await useTape('${name}', { ${option}${LIVE} })
+  await triage(await tape.transport(), ${queries})
+  ${end}
+})
+`
+  return `${head}
+${agent}
+const QUERIES = (process.env.QUERIES ?? 'tea,milk').split(',')
+${body('triage', 'QUERIES', `${check}.toHaveCalled('search', { query: QUERIES[0] })`)}
+${body('steady', "['tea']", `${check}.toHaveNoErrors()`)}
+if (process.env.FAIL) ${body('failing', "['tea']", "throw new Error('failed for another reason')")}`
+}
 
 const FILES = {
-  'vitest.test.mjs': `import { expect, test } from 'vitest'
+  'vitest.test.mjs': testFile({
+    head: "import { expect, test } from 'vitest'\nimport { useTape } from 'reelay/vitest'",
+    context: '',
+  }),
+  'jest.test.cjs': testFile({ head: "const { useTape } = require('reelay/jest')", context: '' }),
+  'esm.test.mjs': testFile({ head: "import { useTape } from 'reelay/jest'", context: '' }),
+  'node.mjs': testFile({
+    head: "import { test } from 'node:test'\nimport { expectTape, useTape } from 'reelay/node-test'",
+    context: 'test',
+    option: 'test, ',
+    check: 'expectTape(tape)',
+  }),
+  'playwright.spec.mjs': testFile({
+    head: `import { test as base, expect as baseExpect } from '@playwright/test'
+import { tapeFixtures, tapeMatchers } from 'reelay/playwright'
+const [test, expect] = [base.extend(tapeFixtures), baseExpect.extend(tapeMatchers)]`,
+    context: '{ useTape }',
+  }),
+  'command.test.mjs': `import { expect, test } from 'vitest'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { useTape } from 'reelay/vitest'
 import { triage } from './agent.mjs'
-${QUERIES}
-test('triage', async () => {
-  const tape = await useTape('triage', { ${LIVE} })
-  await triage(await tape.transport(), QUERIES)
-  ${FAIL}
-  expect(tape).toHaveCalled('search', { query: QUERIES[0] })
+const faults = [{ tool: 'search', nth: 1, error: { code: -32000, message: 'busy' } }]
+test.each([['plain', {}], ['faulty', { faults }]])('%s', async (name, more) => {
+  const tape = await useTape(name, { ${LIVE}, ...more })
+  const { env, ...command } = await tape.command()
+  const transport = new StdioClientTransport({ ...command, env: { ...process.env, ...env } })
+  const failed = await triage(transport, (process.env.QUERIES ?? 'tea,tea').split(','))
+  expect(failed).toEqual(name === 'plain' ? [] : ['MCP error -32000: busy'])
 })
 `,
-  'jest.test.cjs': `const { useTape } = require('reelay/jest')
+  'jest-concurrent.test.cjs': `const { useTape } = require('reelay/jest')
 const { triage } = require('./agent.cjs')
-${QUERIES}
-test('triage', async () => {
-  const tape = await useTape('triage', { ${LIVE} })
-  await triage(await tape.transport(), QUERIES)
-  ${FAIL}
-  expect(tape).toHaveCalled('search', { query: QUERIES[0] })
+test.concurrent.each(['a', 'b', 'c'])('session %s', async (name) => {
+  const tape = await useTape({ ${LIVE} })
+  await triage(await tape.transport(), ['tea ' + name, 'milk ' + name])
+  expect(tape).toHaveCalledTimes('search', 2)
+  if (name === process.env.FAIL) throw new Error('failed for another reason')
 })
 `,
-  'esm.test.mjs': `import { useTape } from 'reelay/jest'
+  'watched.test.mjs': `import { test } from 'vitest'
+import { useTape } from 'reelay/vitest'
 import { triage } from './agent.mjs'
-${QUERIES}
-test('triage', async () => {
-  const tape = await useTape('triage', { ${LIVE} })
-  await triage(await tape.transport(), QUERIES)
-  ${FAIL}
-  expect(tape).toHaveCalled('search', { query: QUERIES[0] })
+test('watched', async () => {
+  const tape = await useTape({ ${LIVE}, mode: 'rewrite' })
+  await triage(await tape.transport(), ['tea'])
 })
 `,
-  'node.mjs': `import { test } from 'node:test'
-import { expectTape, useTape } from 'reelay/node-test'
-import { triage } from './agent.mjs'
-${QUERIES}
-test('triage', async (test) => {
-  const tape = await useTape('triage', { test, ${LIVE} })
-  await triage(await tape.transport(), QUERIES)
-  ${FAIL}
-  expectTape(tape).toHaveCalled('search', { query: QUERIES[0] })
-})
+  'typo.test.mjs': `import { test } from 'vitest'
+import { useTape } from 'reelay/vitest'
+test('typo', async () => void (await useTape({ ${LIVE}, mode: 'rewrit' })))
 `,
-  'playwright.spec.mjs': `import { test as base, expect as baseExpect } from '@playwright/test'
-import { tapeFixtures, tapeMatchers } from 'reelay/playwright'
-import { triage } from './agent.mjs'
-${QUERIES}
-const [test, expect] = [base.extend(tapeFixtures), baseExpect.extend(tapeMatchers)]
-test('triage', async ({ useTape }) => {
-  const tape = await useTape('triage', { ${LIVE} })
-  await triage(await tape.transport(), QUERIES)
-  ${FAIL}
-  expect(tape).toHaveCalled('search', { query: QUERIES[0] })
-})
+  // What a replay in the same process must not do.
+  'no-io.mjs': `import { ChildProcess } from 'node:child_process'
+import { Server, Socket } from 'node:net'
+for (const [prototype, name] of [[ChildProcess.prototype, 'spawn'], [Server.prototype, 'listen'], [Socket.prototype, 'connect']])
+  prototype[name] = () => { throw new Error(name + ' was called') }
 `,
   'many.test.mjs': `import { expect, test } from 'vitest'
 import { useTape } from 'reelay/vitest'
 import { triage } from './agent.mjs'
-for (let nth = 0; nth < 20; nth++)
+for (let nth = 0; nth < 10; nth++)
   test.concurrent('session ' + nth, async (test) => {
     const tape = await useTape({ test, ${LIVE} })
     await triage(await tape.transport(), ['tea ' + nth, 'milk ' + nth])
@@ -103,7 +138,7 @@ test('faults', async () => {
     structuredContent: { id: 'tea', count: 7, call: 1, at: '<time>' } } })
 })
 `,
-  'jest.config.cjs': `module.exports = { testMatch: ['**/jest.test.cjs', '**/esm.test.mjs'], transform: {},
+  'jest.config.cjs': `module.exports = { testMatch: ['**/jest*.test.cjs', '**/esm.test.mjs'], transform: {},
   moduleFileExtensions: ['cjs', 'mjs', 'js', 'json'] }
 `,
 }
@@ -123,15 +158,16 @@ interface Runner {
   readonly name: string
   readonly args: readonly string[]
   readonly update: readonly string[]
-  readonly node?: string
+  /** Needs the newer Node. */
+  readonly isNewer?: boolean
   readonly env?: Readonly<Record<string, string>>
 }
 
 const VITEST = resolve('node_modules/vitest/vitest.mjs')
 const RUNNERS: readonly Runner[] = [
   { name: 'vitest 4', args: [VITEST, 'run', 'vitest.test.mjs'], update: ['-u'] },
-  { name: 'vitest 5 on Node 24', args: [vitest5, 'run', 'vitest.test.mjs'], update: ['-u'], node: newerNode },
-  { name: 'jest', args: [jest, 'jest.test.cjs'], update: ['-u'] },
+  { name: 'vitest 5', args: [vitest5, 'run', 'vitest.test.mjs'], update: ['-u'], isNewer: true },
+  { name: 'jest', args: [jest, '/jest.test.cjs'], update: ['-u'] },
   {
     name: 'jest with ES modules',
     args: ['--experimental-vm-modules', jest, 'esm.test.mjs'],
@@ -139,10 +175,10 @@ const RUNNERS: readonly Runner[] = [
   },
   { name: 'node:test', args: ['--test', 'node.mjs'], update: [], env: { REELAY_MODE: 'update' } },
   {
-    name: 'node:test on Node 24',
+    name: 'node:test with its own update option',
     args: ['--test-update-snapshots', '--test', 'node.mjs'],
     update: [],
-    node: newerNode,
+    isNewer: true,
   },
   {
     name: 'Playwright',
@@ -151,37 +187,44 @@ const RUNNERS: readonly Runner[] = [
   },
 ]
 
-test.each(RUNNERS)(
-  '$name records once, replays without the server, and fails if a call differs',
+/** `npm run runners` names several Node programs; the gate uses its own and a newer one. */
+const NODES = process.env['REELAY_NODES']?.split(delimiter) ?? [process.execPath]
+const MATRIX = NODES.flatMap((node) => RUNNERS.map((runner) => ({ ...runner, node: nodeFor(runner, node) })))
+
+function nodeFor({ isNewer }: Runner, node: string): string {
+  return isNewer ? (NODES.length > 1 ? (NODES.at(-1) ?? node) : newerNode) : node
+}
+
+test.each(MATRIX)(
+  '$name records once, replays without the server, and fails if a call differs ($node)',
   async ({ name, args, update, node, env }) => {
     const cwd = name.startsWith('vitest 5') ? withVitest5 : app
     const folder = join(cwd, '__tapes__')
     rmSync(folder, { recursive: true, force: true })
     const plain = args.filter((arg) => arg !== '--test-update-snapshots')
     const run = (more: Readonly<Record<string, string>>, words = plain): ReturnType<typeof runNode> =>
-      runNode(words, { cwd, env: more, ...(node !== undefined && { node }) })
-    const failing = await run({ FAIL: '1' })
-    expect([failing.code === 0, existsSync(join(folder, 'triage.tape.jsonl'))]).toEqual([false, false])
-    expect(await run({})).toMatchObject({ code: 0 })
-    expect(readdirSync(folder)).toEqual(['triage.tape.jsonl'])
+      runNode(words, { cwd, env: more, node })
+    const { code: failed, out: said } = await run({ FAIL: '1' })
+    expect(failed, said).toBe(1)
+    expect(readdirSync(folder)).toEqual(['steady.tape.jsonl', 'triage.tape.jsonl'])
     const server = join(cwd, 'server.mjs')
     renameSync(server, `${server}.gone`)
     try {
-      expect(await run({ CI: '1' })).toMatchObject({ code: 0 })
       // The message is made in one place, so that one runner shows all of them.
       const shown = Object.entries(MESSAGES).slice(0, name === 'vitest 4' ? 3 : 1)
       for (const [queries, message] of shown) {
         const { code, out } = await run({ CI: '1', QUERIES: queries })
         expect(code, `${name} ${queries}`).toBe(1)
         expect(withoutIndent(out)).toContain(withoutIndent(message))
+        expect(out).toMatch(/\b(1 passed|pass 1)\b/) // the test that sends what was recorded
       }
       // Only a removal: no server is needed.
       expect(await run({ QUERIES: 'tea', ...env }, [...args, ...update])).toMatchObject({ code: 0 })
       expect(readFileSync(join(folder, 'triage.tape.jsonl'), 'utf8')).not.toContain('milk')
+      if (name === 'vitest 4') expect(await run({ CI: '1', QUERIES: 'tea' })).toMatchObject({ code: 0 })
     } finally {
       renameSync(`${server}.gone`, server)
     }
-    expect(await run({ CI: '1', QUERIES: 'tea' })).toMatchObject({ code: 0 })
   },
 )
 
@@ -217,22 +260,85 @@ sent in another order than recorded:
 to accept this, update the tape: `,
 }
 
-/** Each runner indents messages in its own way. */
-function withoutIndent(text: string): string {
-  return text.replaceAll(/^[ \t]+|[ \t]+$/gm, '').replaceAll(/\n{2,}/g, '\n')
-}
+const MANY = ['many-1', 'many-2', 'many-3', 'many-4']
 
-test('concurrent tests each have their tape, and one without its context is told what to write', async () => {
+test('tests in several workers, concurrent ones too, each have their tape', async () => {
+  for (const name of MANY) cpSync(join(app, 'many.test.mjs'), join(app, `${name}.test.mjs`))
   for (const env of [{ CI: '' }, { CI: '1' }]) {
-    const { code, out } = await runNode([VITEST, 'run', 'many.test.mjs'], { cwd: app, env })
-    expect({ code, passed: /Tests {2}20 passed/.test(out) }).toEqual({ code: 0, passed: true })
+    const { code, out } = await runNode([VITEST, 'run', 'many-', '--maxWorkers=4'], { cwd: app, env })
+    expect({ code, passed: /Tests {2}40 passed/.test(out) }).toEqual({ code: 0, passed: true })
   }
-  expect(readdirSync(join(app, '__tapes__', 'many'))).toHaveLength(20)
+  for (const name of MANY) expect(readdirSync(join(app, '__tapes__', name))).toHaveLength(10)
+})
+
+test('a concurrent test of Vitest without its context is told what to write', async () => {
   const { code, out } = await runNode([VITEST, 'run', 'concurrent.test.mjs'], { cwd: app })
   expect(code).toBe(1)
   expect(out).toContain(
     "hint: write test.concurrent('…', async (test) => { const tape = await useTape('…', { test, … }) })",
   )
+})
+
+test('concurrent tests of Jest each have their tape, and only the one that fails keeps none', async () => {
+  const run = (env: Readonly<Record<string, string>>): ReturnType<typeof runNode> =>
+    runNode([jest, 'jest-concurrent.test.cjs'], { cwd: app, env })
+  expect(await run({ FAIL: 'b' })).toMatchObject({ code: 1 })
+  const tapes = readdirSync(join(app, '__tapes__', 'jest-concurrent'))
+  expect(tapes).toEqual(['session-a.tape.jsonl', 'session-c.tape.jsonl'])
+  expect(await run({})).toMatchObject({ code: 0 })
+  expect(await run({ CI: '1' })).toMatchObject({ code: 0 })
+})
+
+test('a replay in the same process starts no program and opens no socket', async () => {
+  rmSync(join(app, '__tapes__'), { recursive: true, force: true })
+  expect(await runNode(['node.mjs'], { cwd: app })).toMatchObject({ code: 0 })
+  const replay = ['--import', './no-io.mjs', 'node.mjs']
+  expect(await runNode(replay, { cwd: app, env: { CI: '1' } })).toMatchObject({ code: 0 })
+  rmSync(join(app, '__tapes__'), { recursive: true, force: true })
+  expect((await runNode(replay, { cwd: app })).out).toContain('spawn was called')
+})
+
+test('a command for a client that starts its server records, replays with faults, and reports what differs', async () => {
+  const run = (env: Readonly<Record<string, string>>): ReturnType<typeof runNode> =>
+    runNode([VITEST, 'run', 'command.test.mjs'], { cwd: app, env })
+  for (const env of [{ CI: '' }, { CI: '1' }]) {
+    const { code, out } = await run(env)
+    expect({ code, out }).toMatchObject({ code: 0 })
+  }
+  const { code, out } = await run({ CI: '1', QUERIES: 'tea,beer' })
+  expect(code).toBe(1)
+  expect(out).toContain(
+    'TapeDifferenceError: the test differs from its tape __tapes__/plain.tape.jsonl\n\nREPLAY MISS',
+  )
+  expect(out).toContain('request      tools/call search {"query":"beer"}')
+})
+
+test('watch mode does not run a test again because its tape was written', async () => {
+  const watching = start([process.execPath, VITEST, 'watch', 'watched.test.mjs'], {
+    cwd: app,
+    env: {
+      ...process.env,
+      VITEST: undefined,
+      VITEST_WORKER_ID: undefined,
+      NODE_ENV: undefined,
+      CI: '',
+      NO_COLOR: '1',
+    },
+  })
+  await watching.line('Waiting for file changes')
+  appendFileSync(join(app, 'watched.test.mjs'), '// changed\n')
+  await watching.line('RERUN')
+  await vi.waitFor(
+    () =>
+      expect(
+        watching
+          .stdout()
+          .toString()
+          .match(/Waiting for file changes/g),
+      ).toHaveLength(2),
+    20_000,
+  )
+  expect(watching.stdout().toString().match(/RERUN/g)).toHaveLength(1)
 })
 
 test('faults and overrides between calls work in the run that records and in replays', async () => {
@@ -245,11 +351,13 @@ test('faults and overrides between calls work in the run that records and in rep
   }
 })
 
-test('REELAY_MODE overrides the modes of tests, says so, and refuses what it does not know', async () => {
+test('REELAY_MODE overrides the modes of tests, says so, and unknown modes are refused', async () => {
   const again = await runInMode('rewrite')
   expect(again.out).toContain('reelay: REELAY_MODE=rewrite overrides the modes of all tests\n')
   expect(again.out).toContain('reelay: recorded __tapes__/triage.tape.jsonl\n')
   expect((await runInMode('rewrit')).out).toContain('REELAY_MODE=rewrit is not a mode; did you mean rewrite?')
+  const { out } = await runNode([VITEST, 'run', 'typo.test.mjs'], { cwd: app })
+  expect(out).toContain("mode: 'rewrit' is not a mode; did you mean rewrite?")
 })
 
 function runInMode(mode: string): ReturnType<typeof runNode> {

@@ -16,15 +16,26 @@ import { jsonOption, overwriteOption, sinceValue } from '../options/shared-optio
 import { print } from '../output/print.ts'
 import { clearProgress, showProgress } from '../output/progress.ts'
 
-export const validateCommand: CommandDefinition = defineCommand<{ fix?: true; json?: true }>({
+interface ValidateFlags {
+  readonly fix?: true
+  readonly maxAge?: number
+  readonly json?: true
+}
+
+export const validateCommand: CommandDefinition = defineCommand<ValidateFlags>({
   name: 'validate',
   usage: '[options] [tapes…]',
   arguments: { '[tapes...]': 'Tapes to check; by default all in the tape folder' },
   options: {
     fix: option('--fix', switchOn, 'Leave out lines that cannot be read, and add a missing end'),
+    maxAge: option(
+      '--max-age',
+      { ...sinceValue, placeholder: 'age', expected: 'an age such as 90d, 12h or 45m, or a date' },
+      'Fail if a tape was recorded longer ago than this, e.g. 90d',
+    ),
     json: jsonOption,
   },
-  run: async (names, { fix, json }) => {
+  run: async (names, { fix, maxAge, json }) => {
     const paths = await namedOrAll(names)
     const checks: TapeCheck[] = []
     for (const [at, path] of paths.entries()) {
@@ -35,14 +46,33 @@ export const validateCommand: CommandDefinition = defineCommand<{ fix?: true; js
     }
     clearProgress()
     const isFixed = (check: TapeCheck): boolean => fix === true && check.unreadable === undefined
+    const isExpired = ({ started }: TapeCheck): boolean =>
+      maxAge !== undefined && started !== undefined && Date.parse(started) < maxAge
+    const asJson = (check: TapeCheck): object => ({
+      ...check,
+      isValid: isValid(check),
+      ...(maxAge !== undefined && { isExpired: isExpired(check) }),
+    })
     print(
       json
-        ? jsonDocument({ tapes: checks.map((check) => jsonValue({ ...check, isValid: isValid(check) })) })
-        : checks.map((check) => checkText(check, isFixed(check))).join(''),
+        ? jsonDocument({ tapes: checks.map((check) => jsonValue(asJson(check))) })
+        : checks
+            .map((check) => checkText(check, isFixed(check)) + (isExpired(check) ? expiredText(check) : ''))
+            .join(''),
     )
-    process.exitCode = checks.every((check) => isValid(check) || isFixed(check)) ? 0 : 1
+    process.exitCode = checks.every((check) => (isValid(check) || isFixed(check)) && !isExpired(check))
+      ? 0
+      : 1
   },
 })
+
+const DAY_MS = 86_400_000
+
+function expiredText({ path, started = '' }: TapeCheck): string {
+  const days = Math.floor((Date.now() - Date.parse(started)) / DAY_MS)
+  const age = `recorded ${started.slice(0, 10)}, ${days} ${days === 1 ? 'day' : 'days'} ago`
+  return escapeControlChars(`expired  ${path}  ${age}; record it again`) + '\n'
+}
 
 async function namedOrAll(names: readonly string[]): Promise<readonly string[]> {
   if (names.length > 0) return names.map((name) => resolveTape(name))

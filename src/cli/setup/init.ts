@@ -15,12 +15,15 @@ export const initCommand: CommandDefinition = defineCommand<Record<string, never
     const lines = [
       writeNew('reelay.config.yaml', CONFIG),
       addLine('.gitattributes', '*.tape.jsonl diff=reelay'),
-      ...(runner === undefined ? [] : [writeNew(runner.file, runner.test)]),
+      writeNew(join('__tapes__', 'README.md'), TAPES),
       ...(runner === undefined
         ? [
             'skipped   an example test and a CI workflow (there is no package.json); see docs/reference/test.md',
           ]
-        : [writeNew(join('.github', 'workflows', 'reelay.yml'), workflow(runner))]),
+        : [
+            writeNew(runner.file, runner.test),
+            writeNew(join('.github', 'workflows', 'reelay.yml'), workflow(runner)),
+          ]),
     ]
     print(withDocsPaths(`${lines.join('\n')}\n\n${nextSteps(runner)}`))
   },
@@ -33,35 +36,58 @@ interface FoundRunner {
   readonly test: string
   /** The command that runs the tests in CI. */
   readonly command: string
+  /** The command that installs what the example needs and the project does not name. */
+  readonly install?: string | undefined
+  readonly isPython?: true
 }
 
-/** The test runner of the project, by its package.json. */
+/** The test runner of the project, by its package.json, or by the files of pytest. */
 function findRunner(): FoundRunner | undefined {
-  if (!existsSync('package.json')) return undefined
+  if (!existsSync('package.json')) return PYTHON_FILES.some((file) => existsSync(file)) ? PYTEST : undefined
   const manifest = parseJson(readFileSync('package.json', 'utf8'))
   const isInstalled = (name: string): boolean =>
     ['dependencies', 'devDependencies'].some(
       (kind) => isObject(member(manifest, kind)) && member(member(manifest, kind), name) !== undefined,
     )
-  const isModule = member(manifest, 'type') === 'module'
+  const sdk = isInstalled('@modelcontextprotocol/client')
+    ? '@modelcontextprotocol/client'
+    : '@modelcontextprotocol/sdk/client/index.js'
+  const needed = ['reelay', sdk.split('/').slice(0, 2).join('/')].filter((name) => !isInstalled(name))
+  const install = needed.length === 0 ? undefined : `npm install --save-dev ${needed.join(' ')}`
   if (isInstalled('vitest'))
-    return { name: 'Vitest', file: 'reelay.example.test.mjs', test: vitestExample, command: 'npx vitest run' }
+    return {
+      name: 'Vitest',
+      file: 'reelay.example.test.mjs',
+      test: vitestExample(sdk),
+      command: 'npx vitest run',
+      install,
+    }
   if (isInstalled('jest'))
     return {
       name: 'Jest',
-      file: isModule ? 'reelay.example.test.cjs' : 'reelay.example.test.js',
-      test: jestExample,
+      file: member(manifest, 'type') === 'module' ? 'reelay.example.test.cjs' : 'reelay.example.test.js',
+      test: jestExample(sdk),
       command: 'npx jest',
+      install,
     }
   if (isInstalled('@playwright/test'))
     return {
       name: 'Playwright',
       file: 'reelay.example.spec.mjs',
-      test: playwrightExample,
+      test: playwrightExample(sdk),
       command: 'npx playwright test',
+      install,
     }
-  return { name: 'node:test', file: 'reelay.example.test.mjs', test: nodeExample, command: 'node --test' }
+  return {
+    name: 'node:test',
+    file: 'reelay.example.test.mjs',
+    test: nodeExample(sdk),
+    command: 'node --test',
+    install,
+  }
 }
+
+const PYTHON_FILES = ['pyproject.toml', 'pytest.ini', 'setup.cfg', 'requirements.txt']
 
 function writeNew(path: string, text: string): string {
   if (existsSync(path)) return `kept      ${path} (it exists)`
@@ -78,13 +104,21 @@ function addLine(path: string, line: string): string {
 }
 
 function nextSteps(runner: FoundRunner | undefined): string {
+  const install = runner?.install === undefined ? '' : `  ${runner.install}    # see docs/how-to/install.md\n`
   const example =
     runner === undefined ? '' : `  ${runner.command}    # records ${runner.file} once, with ${runner.name}\n`
   return `Next:
-${example}  git config diff.reelay.command 'reelay diff --git-driver'    # git diff shows what changed in a session
+${install}${example}  git config diff.reelay.command 'reelay diff --git-driver'    # git diff shows what changed in a session
+  git config diff.reelay.textconv 'reelay inspect -v'          # git show and git log -p show sessions as text
   commit reelay.config.yaml, .gitattributes, .github and the tapes in __tapes__
 `
 }
+
+const TAPES = `# Tapes
+
+Recorded MCP sessions that the tests replay instead of starting servers. Commit them, and look at a new one once before you do.
+Record one again with \`REELAY_MODE=rewrite\`.
+`
 
 const CONFIG = `# yaml-language-server: $schema=node_modules/reelay/schema/config-1.json
 # Settings for all tapes of this project: docs/reference/config.md of Reelay.
@@ -100,10 +134,10 @@ const body = (tape: string): string => `  const client = new Client({ name: 'exa
   await client.connect(await ${tape}.transport())
   const result = await client.callTool({ name: 'weather', arguments: { city: 'Oslo' } })`
 
-const SDK = '@modelcontextprotocol/sdk/client/index.js'
-
-const vitestExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
-import { Client } from '${SDK}'
+const vitestExample = (
+  sdk: string,
+): string => `// An example that records the demo server of Reelay. Put the command of your server in its place.
+import { Client } from '${sdk}'
 import { expect, test } from 'vitest'
 import { useTape } from 'reelay/vitest'
 
@@ -115,8 +149,10 @@ ${body('tape')}
 })
 `
 
-const jestExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
-const { Client } = require('${SDK}')
+const jestExample = (
+  sdk: string,
+): string => `// An example that records the demo server of Reelay. Put the command of your server in its place.
+const { Client } = require('${sdk}')
 const { useTape } = require('reelay/jest')
 
 test('the weather in Oslo', async () => {
@@ -127,8 +163,10 @@ ${body('tape')}
 })
 `
 
-const playwrightExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
-import { Client } from '${SDK}'
+const playwrightExample = (
+  sdk: string,
+): string => `// An example that records the demo server of Reelay. Put the command of your server in its place.
+import { Client } from '${sdk}'
 import { test as base, expect as baseExpect } from '@playwright/test'
 import { tapeFixtures, tapeMatchers } from 'reelay/playwright'
 
@@ -143,10 +181,12 @@ ${body('tape')}
 })
 `
 
-const nodeExample = `// An example that records the demo server of Reelay. Put the command of your server in its place.
+const nodeExample = (
+  sdk: string,
+): string => `// An example that records the demo server of Reelay. Put the command of your server in its place.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Client } from '${SDK}'
+import { Client } from '${sdk}'
 import { expectTape, useTape } from 'reelay/node-test'
 
 test('the weather in Oslo', async (test) => {
@@ -157,8 +197,43 @@ ${body('tape')}
 })
 `
 
+const PYTEST: FoundRunner = {
+  name: 'pytest',
+  file: 'test_reelay_example.py',
+  command: 'pytest',
+  isPython: true,
+  install: 'pip install pytest mcp pytest-reelay',
+  test: `# An example that records the demo server of Reelay. Put the command of your server in its place.
+import anyio
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+
+async def ask(server):
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        return await session.call_tool("weather", {"city": "Oslo"})
+
+
+def test_the_weather_in_oslo(reelay_tape):
+    tape = reelay_tape(live=["reelay", "demo", "--server"])
+    result = anyio.run(ask, StdioServerParameters(**tape.stdio()))
+    assert "Oslo" in result.content[0].text
+`,
+}
+
+const NODE_STEPS = `      - run: npm ci
+`
+
+const PYTHON_STEPS = `      - uses: actions/setup-python@v5
+        with:
+          python-version: '3.12'
+      # pytest-reelay and reelay: see docs/how-to/install.md of Reelay.
+      - run: pip install pytest mcp pytest-reelay && npm install --global reelay
+`
+
 /** CI replays only, so it needs no key and no server. */
-function workflow({ command }: FoundRunner): string {
+function workflow({ command, isPython }: FoundRunner): string {
   return `name: reelay
 on: [push, pull_request]
 permissions:
@@ -171,8 +246,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: 22
-      - run: npm ci
-      # Tests replay the tapes in __tapes__. Nothing is recorded in CI.
+${isPython ? PYTHON_STEPS : NODE_STEPS}      # Tests replay the tapes in __tapes__. Nothing is recorded in CI.
       - run: ${command}
 `
 }

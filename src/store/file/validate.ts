@@ -13,6 +13,8 @@ export interface TapeCheck {
   /** False if the tape was cut off, or is still being recorded. */
   readonly ended: boolean
   readonly problems: readonly TapeProblem[]
+  /** When the tape was recorded. */
+  readonly started?: string
   /** Why nothing of the tape can be read. */
   readonly unreadable?: string
   /** What to do about that. */
@@ -26,7 +28,7 @@ export async function checkTape(path: string): Promise<TapeCheck> {
     const reader = await openTape(path)
     for await (const batch of reader.batches()) frames += batch.length
     const { ended, problems } = reader.state
-    return { path, frames, ended, problems: [...problems] }
+    return { path, frames, ended, problems: [...problems], started: reader.header.started }
   } catch (error) {
     const hint = error instanceof ReelayError ? error.hint : undefined
     const unreadable = errorMessage(error)

@@ -1,0 +1,3 @@
+export function installPython(): void
+export const python: string
+export const pythonPrograms: string
