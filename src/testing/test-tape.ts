@@ -436,11 +436,15 @@ function reportedSessions(file: string): readonly ReplayedSession[] {
   return lines.map((line) => JSON.parse(line) as ReplayedSession)
 }
 
+const COMMAND_OPTIONS: readonly string[] = [
+  ...['live', 'mode', 'drift', 'requestOrder', 'faults', 'overrides'],
+  ...['match', 'rules', 'ignore', 'permissive', 'server'],
+]
+
 /** The options of `reelay serve` that mean the same. Faults and overrides are written to files beside `base`. */
 function serveOptionWords(options: UseTapeOptions, base: string): readonly string[] {
-  const { live, mode, drift, requestOrder, faults, overrides, ...others } = options
-  const { match, rules = [], ignore = [], permissive, server, ...rest } = others
-  const [unknown] = Object.keys(rest)
+  const { faults, overrides, match, rules = [], ignore = [], permissive, server } = options
+  const unknown = Object.keys(options).find((name) => !COMMAND_OPTIONS.includes(name))
   if (unknown !== undefined)
     throw usageInTest(`tape.command() does not know the option ${unknown}`, 'use tape.transport() with it')
   const written = (ending: string, content: object): string => {

@@ -85,11 +85,11 @@ test('git shows what changed in a session with the two commands that init prints
     await git('config', name, `${reelay} ${value}`)
   const tape = 'triage.tape.jsonl'
   const text = readFileSync('examples/agent-offline-test/__tapes__/triage.tape.jsonl', 'utf8')
-  for (const label of ['later', 'never']) {
-    writeFileSync(join(folder, tape), text.replaceAll('later', label))
-    if (label === 'never') expect((await git('diff')).out).toContain('tools/call add_label')
-    await git('add', '.')
-    await git('commit', '-qm', label)
-  }
-  expect((await git('show')).out).toMatch(/^\+.*"label": "never"$/m)
+  writeFileSync(join(folder, tape), text)
+  await git('add', '.')
+  await git('commit', '-qm', 'before')
+  writeFileSync(join(folder, tape), text.replaceAll('is slow', 'is quick'))
+  expect((await git('diff')).out).toMatch(/tools\/call search_issues[^]*quick/)
+  await git('commit', '-qam', 'after')
+  expect((await git('show')).out).toMatch(/^\+.*Login page is quick/m)
 })

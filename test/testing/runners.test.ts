@@ -204,8 +204,7 @@ test.each(MATRIX)(
     const plain = args.filter((arg) => arg !== '--test-update-snapshots')
     const run = (more: Readonly<Record<string, string>>, words = plain): ReturnType<typeof runNode> =>
       runNode(words, { cwd, env: more, node })
-    const { code: failed, out: said } = await run({ FAIL: '1' })
-    expect(failed, said).toBe(1)
+    expect(await run({ FAIL: '1' })).toMatchObject({ code: 1 })
     expect(readdirSync(folder)).toEqual(['steady.tape.jsonl', 'triage.tape.jsonl'])
     const server = join(cwd, 'server.mjs')
     renameSync(server, `${server}.gone`)
@@ -214,14 +213,13 @@ test.each(MATRIX)(
       const shown = Object.entries(MESSAGES).slice(0, name === 'vitest 4' ? 3 : 1)
       for (const [queries, message] of shown) {
         const { code, out } = await run({ CI: '1', QUERIES: queries })
-        expect(code, `${name} ${queries}`).toBe(1)
+        expect({ queries, code }).toEqual({ queries, code: 1 })
         expect(withoutIndent(out)).toContain(withoutIndent(message))
         expect(out).toMatch(/\b(1 passed|pass 1)\b/) // the test that sends what was recorded
       }
       // Only a removal: no server is needed.
       expect(await run({ QUERIES: 'tea', ...env }, [...args, ...update])).toMatchObject({ code: 0 })
       expect(readFileSync(join(folder, 'triage.tape.jsonl'), 'utf8')).not.toContain('milk')
-      if (name === 'vitest 4') expect(await run({ CI: '1', QUERIES: 'tea' })).toMatchObject({ code: 0 })
     } finally {
       renameSync(`${server}.gone`, server)
     }
@@ -280,14 +278,16 @@ test('a concurrent test of Vitest without its context is told what to write', as
 })
 
 test('concurrent tests of Jest each have their tape, and only the one that fails keeps none', async () => {
-  const run = (env: Readonly<Record<string, string>>): ReturnType<typeof runNode> =>
-    runNode([jest, 'jest-concurrent.test.cjs'], { cwd: app, env })
-  expect(await run({ FAIL: 'b' })).toMatchObject({ code: 1 })
+  expect(await runConcurrentInJest({ FAIL: 'b' })).toMatchObject({ code: 1 })
   const tapes = readdirSync(join(app, '__tapes__', 'jest-concurrent'))
   expect(tapes).toEqual(['session-a.tape.jsonl', 'session-c.tape.jsonl'])
-  expect(await run({})).toMatchObject({ code: 0 })
-  expect(await run({ CI: '1' })).toMatchObject({ code: 0 })
+  expect(await runConcurrentInJest({})).toMatchObject({ code: 0 })
+  expect(await runConcurrentInJest({ CI: '1' })).toMatchObject({ code: 0 })
 })
+
+function runConcurrentInJest(env: Readonly<Record<string, string>>): ReturnType<typeof runNode> {
+  return runNode([jest, 'jest-concurrent.test.cjs'], { cwd: app, env })
+}
 
 test('a replay in the same process starts no program and opens no socket', async () => {
   rmSync(join(app, '__tapes__'), { recursive: true, force: true })
@@ -299,19 +299,21 @@ test('a replay in the same process starts no program and opens no socket', async
 })
 
 test('a command for a client that starts its server records, replays with faults, and reports what differs', async () => {
-  const run = (env: Readonly<Record<string, string>>): ReturnType<typeof runNode> =>
-    runNode([VITEST, 'run', 'command.test.mjs'], { cwd: app, env })
   for (const env of [{ CI: '' }, { CI: '1' }]) {
-    const { code, out } = await run(env)
+    const { code, out } = await runCommandTest(env)
     expect({ code, out }).toMatchObject({ code: 0 })
   }
-  const { code, out } = await run({ CI: '1', QUERIES: 'tea,beer' })
+  const { code, out } = await runCommandTest({ CI: '1', QUERIES: 'tea,beer' })
   expect(code).toBe(1)
   expect(out).toContain(
     'TapeDifferenceError: the test differs from its tape __tapes__/plain.tape.jsonl\n\nREPLAY MISS',
   )
   expect(out).toContain('request      tools/call search {"query":"beer"}')
 })
+
+function runCommandTest(env: Readonly<Record<string, string>>): ReturnType<typeof runNode> {
+  return runNode([VITEST, 'run', 'command.test.mjs'], { cwd: app, env })
+}
 
 test('watch mode does not run a test again because its tape was written', async () => {
   const watching = start([process.execPath, VITEST, 'watch', 'watched.test.mjs'], {
