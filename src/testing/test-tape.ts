@@ -436,10 +436,8 @@ function reportedSessions(file: string): readonly ReplayedSession[] {
   return lines.map((line) => JSON.parse(line) as ReplayedSession)
 }
 
-const COMMAND_OPTIONS: readonly string[] = [
-  ...['live', 'mode', 'drift', 'requestOrder', 'faults', 'overrides'],
-  ...['match', 'rules', 'ignore', 'permissive', 'server'],
-]
+const COMMAND_OPTIONS: readonly string[] =
+  'live mode drift requestOrder faults overrides match rules ignore permissive server'.split(' ')
 
 /** The options of `reelay serve` that mean the same. Faults and overrides are written to files beside `base`. */
 function serveOptionWords(options: UseTapeOptions, base: string): readonly string[] {

@@ -14,6 +14,7 @@ import { basename, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
 import { tapeFile } from '../serve/tape-file.ts'
+import { linesOf } from '../support/recorder.ts'
 import { call, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -76,6 +77,19 @@ test('validate reports what is wrong with its line, and --fix leaves every other
   const fixed = readFileSync(torn, 'utf8').trimEnd().split('\n')
   expect(fixed.slice(0, -1)).toEqual(kept)
   expect(await reelay('validate', torn)).toMatchObject({ code: 0, out: expect.stringMatching(/^valid /) })
+})
+
+test('validate --max-age names tapes that were recorded longer ago', async () => {
+  const tape = tapeFile(...HANDSHAKE, ...call(1, 'search', {}, 'rye'))
+  const started = String(linesOf(tape)[0]?.['started'])
+  const days = Math.floor((Date.now() - Date.parse(started)) / 86_400_000)
+  expect((await reelay('validate', '--max-age', `${days + 1}d`, tape)).code).toBe(0)
+  const old = await reelay('validate', '--max-age', '2100-01-01', tape)
+  expect(old.code).toBe(1)
+  expect(old.out).toContain(`recorded ${started.slice(0, 10)}, ${days} days ago; record it again\n`)
+  const { out } = await reelay('validate', '--max-age', '2100-01-01', '--json', tape)
+  expect(JSON.parse(out).tapes[0]).toMatchObject({ isValid: true, isExpired: true, started })
+  expect((await reelay('validate', '--max-age', 'soon', tape)).err).toContain('expected an age such as 90d')
 })
 
 test('rm deletes tapes and nothing else, and prune lists first', async () => {
