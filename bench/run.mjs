@@ -23,6 +23,7 @@ const CASES = {
   diff: async () => (await import('./diff.mjs')).diff,
   bindings: async () => (await import('./bindings.mjs')).bindings,
   'use-tape': async () => (await import('./use-tape.mjs')).useTapeBench,
+  page: async () => (await import('./page.mjs')).page,
 }
 
 const words = process.argv.slice(2)

@@ -107,7 +107,9 @@ async function readTemplate<Value>(id: string): Promise<Value | undefined> {
   if (!(element instanceof HTMLTemplateElement)) return undefined
   const base64 = element.content.textContent ?? ''
   element.remove()
-  const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+  const binary = atob(base64)
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))
   return JSON.parse(await new Response(stream).text()) as Value
 }

@@ -10,7 +10,7 @@ import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { turnStoreOf } from '../tape/turns.ts'
 import { recordedTools, type ToolRecords } from './recorded-tools.ts'
 import type { RecordedValue } from './schema-changes.ts'
-import { surfacesOf, type ServerSurface } from './surface.ts'
+import { surfacesOf, type AskingClient, type ServerSurface } from './surface.ts'
 
 /** What servers offer, as declared and as recorded, kept in a file that people review. */
 export interface Contract {
@@ -166,8 +166,10 @@ function contractContent({ made, from, servers, accepted }: Contract): JsonObjec
 }
 
 function serverContent({ surface, recorded }: ContractServer): JsonObject {
-  const { info, protocolVersion, capabilities, instructions, tools, prompts, resources, templates } = surface
+  const { client, info, protocolVersion, capabilities, instructions, tools, prompts, resources, templates } =
+    surface
   return {
+    ...(client && { client }),
     ...(info && { info }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(capabilities && { capabilities }),
@@ -250,7 +252,7 @@ function readAccepted(setting: Setting): AcceptedFinding {
 
 function readServer(value: unknown): ContractServer {
   const server = isObject(value) ? value : {}
-  const { info, protocolVersion, capabilities, instructions, tools } = server
+  const { client, info, protocolVersion, capabilities, instructions, tools } = server
   const recorded = new Map<string, ContractRecords>()
   for (const [name, tool] of Object.entries(isObject(tools) ? tools : {})) {
     const records = isObject(tool) ? readRecords(tool['recorded']) : undefined
@@ -258,6 +260,7 @@ function readServer(value: unknown): ContractServer {
   }
   return {
     surface: {
+      ...(isObject(client) && { client: readClient(client) }),
       ...(isObject(info) && { info }),
       ...(typeof protocolVersion === 'string' && { protocolVersion }),
       ...(isObject(capabilities) && { capabilities }),
@@ -268,6 +271,13 @@ function readServer(value: unknown): ContractServer {
       ...readItems(server, 'resourceTemplates', 'templates', 'uriTemplate'),
     },
     recorded,
+  }
+}
+
+function readClient({ protocolVersion, capabilities }: JsonObject): AskingClient {
+  return {
+    ...(typeof protocolVersion === 'string' && { protocolVersion }),
+    ...(isObject(capabilities) && { capabilities }),
   }
 }
 

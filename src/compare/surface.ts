@@ -3,8 +3,16 @@ import { META_KEYS, metaValue } from '../protocol/message.ts'
 import { isOpeningMethod } from '../protocol/revisions/index.ts'
 import type { Turn, TurnStore } from '../tape/turns.ts'
 
+/** How a client introduced itself. */
+export interface AskingClient {
+  readonly protocolVersion?: string
+  readonly capabilities?: JsonObject
+}
+
 /** What a server offers to its clients. A list is `undefined` if the client never asked for it. */
 export interface ServerSurface {
+  /** What the client declared that asked for it. Servers offer some tools only to clients with certain capabilities. */
+  readonly client?: AskingClient
   readonly info?: JsonObject
   readonly protocolVersion?: string
   readonly capabilities?: JsonObject
@@ -46,9 +54,20 @@ export function surfacesOf(turns: TurnStore): ReadonlyMap<string, ServerSurface>
     builders.set(server, builder)
     const turn = isSurfaceMethod(method) ? turns.at(index) : undefined
     const result = turn && resultOfTurn(turn)
+    if (turn?.trigger !== undefined && isOpeningMethod(method)) builder.openedBy(askingClient(turn.trigger))
     if (result !== undefined) builder.add(method, result)
   }
   return new Map(Array.from(builders, ([server, builder]) => [server, builder.surface()]))
+}
+
+function askingClient({ message }: NonNullable<Turn['trigger']>): AskingClient {
+  const params = 'params' in message ? message.params : undefined
+  const version = member(params, 'protocolVersion') ?? metaValue(params, META_KEYS.protocolVersion)
+  const capabilities = member(params, 'capabilities') ?? metaValue(params, META_KEYS.clientCapabilities)
+  return {
+    ...(typeof version === 'string' && { protocolVersion: version }),
+    ...(isObject(capabilities) && Object.keys(capabilities).length > 0 && { capabilities }),
+  }
 }
 
 /** The result of the request of a turn; `undefined` if it failed. */
@@ -60,7 +79,12 @@ export function resultOfTurn({ response }: Turn): unknown {
 /** Puts a surface together from the results of a handshake and of lists. */
 export class SurfaceBuilder {
   #opening: unknown
+  #client: AskingClient | undefined
   readonly #lists = new Map<SurfaceList, Map<string, JsonObject>>()
+
+  openedBy(client: AskingClient): void {
+    this.#client = client
+  }
 
   add(method: string, result: unknown): void {
     if (isOpeningMethod(method)) {
@@ -85,6 +109,7 @@ export class SurfaceBuilder {
       (name) => member(opening, name),
     )
     return {
+      ...(this.#client && { client: this.#client }),
       ...(isObject(info) && { info }),
       ...(typeof version === 'string' && { protocolVersion: version }),
       ...(isObject(capabilities) && { capabilities }),

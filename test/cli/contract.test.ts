@@ -267,3 +267,50 @@ test('a file that is no contract is refused with what is wrong in it', async () 
   const none = await reelay('contract', 'check', join(dirname(tape), 'none.yaml'), tape)
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('there is no contract at')])
 })
+
+test('a live server is asked by a client with the recorded version and capabilities, because it may offer more to some', async () => {
+  const opened: readonly Said[] = [
+    client({
+      id: 0,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-03-26',
+        capabilities: { roots: {} },
+        clientInfo: { name: 'recorded', version: '1' },
+      },
+    }),
+    server({
+      id: 0,
+      result: {
+        protocolVersion: '2025-03-26',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'demo', version: '1' },
+      },
+    }),
+  ]
+  const tape = tapeFile(...opened, ...list([SEARCH]))
+  const file = join(dirname(tape), 'roots.contract.yaml')
+  await reelay('contract', 'make', tape, '-o', file)
+  const live = join(dirname(tape), 'live.mjs')
+  writeFileSync(
+    live,
+    `import { createInterface } from 'node:readline'
+    let tools = []
+    const answers = {
+      initialize: ({ protocolVersion, capabilities }) => {
+        if (capabilities.roots) tools = [${JSON.stringify(SEARCH)}]
+        return { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'demo', version: '1' } }
+      },
+      'tools/list': () => ({ tools }),
+    }
+    createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params } = JSON.parse(line)
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: answers[method](params) }))
+    })`,
+  )
+  const checked = await reelay('contract', 'check', file, '--', process.execPath, live)
+  expect(checked.out).toContain(
+    'the contract is kept: 0 breaking, 0 security, 0 unknown, 0 other, 0 accepted',
+  )
+  expect(checked.code).toBe(0)
+})

@@ -99,7 +99,7 @@ const checkCommand = defineCommand<CheckFlags>({
   run: async ([file = '', ...target], flags) => {
     const output = new ReportOutput('contract', flags)
     const contract = readContract(file)
-    const now = await serversOf(target, flags)
+    const now = await serversOf(target, flags, contract)
     const check = checkContract(contract, now.servers, { contract: file, target: now.name })
     await output.write(check, { command: 'contract check', lineOf: linesOfSubjects(file) })
     if (flags.update) await update(file, contract, now.servers)
@@ -150,7 +150,7 @@ const acceptCommand = defineCommand<{ reason?: string } & TargetFlags>({
     if (reason === undefined || reason.trim() === '')
       throw usageError('accept needs a reason', 'add --reason "why it is harmless"')
     const contract = readContract(file)
-    const now = await serversOf(target, flags)
+    const now = await serversOf(target, flags, contract)
     const { findings } = checkContract(contract, now.servers, { contract: file, target: now.name })
     const wanted = fingerprints.split(',')
     const chosen = wanted.map((fingerprint) => {
@@ -183,7 +183,8 @@ const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags &
   },
   run: async ([file = '', ...target], flags) => {
     const output = new ReportOutput('contract', flags)
-    const now = await serversOf(target, flags)
+    const known = existsSync(file) ? readContract(file) : undefined
+    const now = await serversOf(target, flags, known)
     const pinned: Contract = {
       made: new Date().toISOString(),
       from: [now.name],
@@ -192,12 +193,12 @@ const lockCommand = defineCommand<{ update?: true; json?: true } & TargetFlags &
       ),
       accepted: [],
     }
-    if (!existsSync(file)) {
+    if (known === undefined) {
       await writeContract(file, pinned, createOutputRedactor())
       process.stderr.write(`reelay contract: what the server offers is pinned in ${file}\n`)
       return
     }
-    const check = checkContract(readContract(file), now.servers, { contract: file, target: now.name })
+    const check = checkContract(known, now.servers, { contract: file, target: now.name })
     await output.write(check, { command: 'contract lock', lineOf: linesOfSubjects(file) })
     if (flags.update) await writeContract(file, pinned, createOutputRedactor())
     const isChanged = check.findings.some(({ accepted }) => accepted === undefined)
@@ -230,12 +231,14 @@ interface CheckedServers {
 async function serversOf(
   target: readonly string[],
   { url, header, timeout = 30_000 }: TargetFlags,
+  contract?: Contract,
 ): Promise<CheckedServers> {
   const [tape, ...rest] = target
   const isTape = url === undefined && tape !== undefined && rest.length === 0 && !process.argv.includes('--')
   if (isTape) return { name: tape, servers: await serversOnTape(resolveTape(tape)) }
   const live = readReplayTarget(target, { ...(url && { url }), ...(header && { header }) })
-  const surface = await liveSurface(live, { timeout, signal: abortOnSignals() })
+  const [asker] = [...(contract?.servers.values() ?? [])].map(({ surface: { client } }) => client)
+  const surface = await liveSurface(live, { timeout, signal: abortOnSignals(), ...(asker && { asker }) })
   return { name: live.name, servers: new Map([['server', { surface, recorded: new Map() }]]) }
 }
 

@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { isObject, member, parseJson } from '../../json/parse.ts'
+import { isObject, member, parseJson, type JsonObject } from '../../json/parse.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import { classifyMessage, hasEnvelope, META_KEYS, metaValue, type Id } from '../../protocol/message.ts'
 import type { CallEnd, LiveSession } from './live-session.ts'
@@ -21,6 +21,8 @@ interface HandshakeOptions {
   readonly timeout: number
   /** Opens the session in the name of the recorded client, and not of Reelay. */
   readonly asRecordedClient: boolean
+  /** The params of the request that opened a recorded session; by default those in `turns`. */
+  readonly recorded?: JsonObject
   /** The id of the request; by default one that no recorded request has. */
   readonly id?: Id
 }
@@ -28,9 +30,9 @@ interface HandshakeOptions {
 /** Opens a session in the protocol revision of the tape, with the capabilities of the recorded client. */
 export async function performHandshake(
   session: LiveSession,
-  { turns, revision, timeout, asRecordedClient, id = HANDSHAKE_ID }: HandshakeOptions,
+  { turns, revision, timeout, asRecordedClient, recorded: known, id = HANDSHAKE_ID }: HandshakeOptions,
 ): Promise<HandshakeResult> {
-  const recorded = recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
+  const recorded = known ?? recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
   const info = (asRecordedClient ? clientInfoIn(recorded) : undefined) ?? CLIENT_INFO
   const { method, params } = revision.opening({ info, recorded })
   const text = JSON.stringify({ jsonrpc: '2.0', id, method, params })

@@ -1,7 +1,11 @@
 import { ReelayError } from '../../errors.ts'
 import { member, parseJson, type JsonObject } from '../../json/parse.ts'
-import { classifyMessage, type Response } from '../../protocol/message.ts'
-import { newestSessionRevision, newestStatelessRevision } from '../../protocol/revisions/index.ts'
+import { classifyMessage, META_KEYS, type Response } from '../../protocol/message.ts'
+import {
+  newestSessionRevision,
+  newestStatelessRevision,
+  sessionRevisionOf,
+} from '../../protocol/revisions/index.ts'
 import type { Revision } from '../../protocol/revisions/revision.ts'
 import { VERSION } from '../../version.ts'
 import type { ReplayTarget } from '../options.ts'
@@ -14,12 +18,14 @@ export interface LiveClientOptions {
   readonly signal?: AbortSignal
   /** Called when the server has accepted the handshake. An attempt that the server refuses is not reported. */
   readonly onOpened?: () => void
+  /** Introduces the client with this version and these capabilities, instead of the newest version and none. */
+  readonly introduction?: { readonly protocolVersion?: string; readonly capabilities?: JsonObject }
 }
 
 /** Requests the lists of a server page by page, at most so many pages. */
 const MOST_PAGES = 1_000
 
-/** A session of Reelay's own with a live server. It declares no capabilities, so servers do not ask it for anything. */
+/** A session of Reelay's own with a live server. It declares no capabilities by default, so servers do not ask it for anything. */
 export class LiveClient {
   readonly #session: LiveSession
   readonly #meta: JsonObject
@@ -31,7 +37,12 @@ export class LiveClient {
 
   private constructor(
     session: LiveSession,
-    known: { readonly revision: Revision; readonly opening: unknown; readonly timeout: number },
+    known: {
+      readonly revision: Revision
+      readonly opening: unknown
+      readonly timeout: number
+      readonly recorded: JsonObject | undefined
+    },
     stopListening: () => void,
   ) {
     this.#session = session
@@ -41,14 +52,16 @@ export class LiveClient {
     this.opening = known.opening
     this.#meta = known.revision.requestMeta({
       info: { name: 'reelay', version: VERSION },
-      recorded: undefined,
+      recorded: known.recorded,
     })
   }
 
   /** Opens a session in the newest revision that the server accepts: first one with `initialize`, then a stateless one. */
   static async open(target: ReplayTarget, options: LiveClientOptions): Promise<LiveClient> {
+    const version = options.introduction?.protocolVersion
+    const first = version === undefined ? newestSessionRevision() : sessionRevisionOf(version)
     try {
-      return await LiveClient.#openIn(newestSessionRevision(), target, options)
+      return await LiveClient.#openIn(first, target, options)
     } catch (error) {
       if (!(error instanceof ReelayError) || error.code !== 'TARGET_REFUSED') throw error
       return LiveClient.#openIn(newestStatelessRevision(), target, options).catch(() => {
@@ -60,7 +73,7 @@ export class LiveClient {
   static async #openIn(
     revision: Revision,
     target: ReplayTarget,
-    { timeout, signal, onOpened }: LiveClientOptions,
+    { timeout, signal, onOpened, introduction }: LiveClientOptions,
   ): Promise<LiveClient> {
     const session = new LiveSession({
       open: target.open,
@@ -69,6 +82,7 @@ export class LiveClient {
       onRequest: async () => '"error":{"code":-32601,"message":"not supported"}',
       onNote: () => {},
     })
+    const recorded = introduction && paramsOf(introduction)
     const close = (): void => void session.close({ isHurried: true })
     signal?.addEventListener('abort', close, { once: true })
     const stopListening = (): void => signal?.removeEventListener('abort', close)
@@ -79,10 +93,11 @@ export class LiveClient {
         revision,
         timeout,
         asRecordedClient: false,
+        ...(recorded && { recorded }),
         id: 0,
       })
       onOpened?.()
-      return new LiveClient(session, { revision, opening: result, timeout }, stopListening)
+      return new LiveClient(session, { revision, opening: result, timeout, recorded }, stopListening)
     } catch (error) {
       stopListening()
       await session.close()
@@ -131,6 +146,18 @@ export class LiveClient {
   async close(): Promise<void> {
     this.#stopListening()
     await this.#session.close()
+  }
+}
+
+/** The params of a request that opens a session, in the forms of both eras. */
+function paramsOf({
+  protocolVersion,
+  capabilities = {},
+}: NonNullable<LiveClientOptions['introduction']>): JsonObject {
+  return {
+    ...(protocolVersion !== undefined && { protocolVersion }),
+    capabilities,
+    _meta: { [META_KEYS.clientCapabilities]: capabilities },
   }
 }
 
