@@ -96,11 +96,12 @@ async function measureFrames({ action, count }) {
   }[action]
   const times = []
   const channel = new MessageChannel()
+  channel.port1.start()
   for (let frame = 0; frame < count; frame++) {
     times.push(
       await new Promise((resolve) => {
         requestAnimationFrame((began) => {
-          channel.port1.onmessage = () => resolve(performance.now() - began)
+          channel.port1.addEventListener('message', () => resolve(performance.now() - began), { once: true })
           act(frame)
           channel.port2.postMessage(0)
         })
