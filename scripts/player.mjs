@@ -3,13 +3,13 @@ import { end, firstMatch, start } from './processes.mjs'
 import { main } from './recorder.mjs'
 
 /** The command of a server that plays a tape over stdio; a client that starts it for one call leaves the others over. */
-export function serving(tape) {
-  return [process.execPath, main, 'serve', tape, '--leftovers', 'note']
+export function serving(tape, as) {
+  return [process.execPath, main, 'serve', tape, '--leftovers', 'note', ...(as ? ['--as', as] : [])]
 }
 
 /** Starts `reelay serve --http` or `--sse`; `url` is where the client goes. */
-export async function startPlayer({ tape, transport }) {
-  const child = start([...serving(tape), `--${transport}`], { stdio: ['ignore', 'ignore', 'pipe'] })
+export async function startPlayer({ tape, transport, as }) {
+  const child = start([...serving(tape, as), `--${transport}`], { stdio: ['ignore', 'ignore', 'pipe'] })
   const [, url] = await firstMatch(child, child.stderr, /listening on (\S+)/)
   child.stderr.resume()
   return { url, stop: () => end(child) }

@@ -473,7 +473,7 @@ test('a tape of several links says which exchange belongs to which', async () =>
     3 frames in 4.0 ms, recorded 2026-11-15T07:20:59.123Z by reelay 0.1.0, suite=smoke
 
     travel (stdio) node travel.js --port 0
-      connection 1 and 1 more: a client → a server
+      connection 1 and 1 more: no handshake
 
     #       at  link      request           latency  outcome
     1  +0.0 ms  travel/1  tools/call first           unanswered

@@ -25,7 +25,7 @@ test('inspect shows every exchange of a tape that is larger than the memory that
     `${CALLS * 2 + 1} frames in 8.00 s, recorded 2026-11-15T00:00:00.000Z by test`,
     '',
     'pages (stdio) ',
-    '  connection 1: a client → a server',
+    '  connection 1: no handshake',
     '',
     '   #         at  request          latency  outcome',
   ])

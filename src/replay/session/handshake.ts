@@ -43,7 +43,8 @@ export async function performHandshake(
     timeout,
     isHandshake: true,
   }).ended
-  if (end.kind === 'timeout' && session.strayLines.length > 0) throw noiseOnStdout(method, session.strayLines)
+  if (end.kind !== 'answered' && session.strayLines.length > 0)
+    throw noiseOnStdout(method, session.strayLines, end)
   const result = resultIn(end, method)
   const { openedNotification } = revision
   if (openedNotification !== undefined)
@@ -104,11 +105,16 @@ function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
   return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : 'no answer came'
 }
 
-function noiseOnStdout(method: string, lines: readonly string[]): ReelayError {
+function noiseOnStdout(
+  method: string,
+  lines: readonly string[],
+  end: Exclude<CallEnd, { kind: 'answered' }>,
+): ReelayError {
+  const why = end.kind === 'lost' ? `: ${end.why}` : ''
   const [count, are] = lines.length === 1 ? ['1 line', 'is'] : [`${lines.length} lines`, 'are']
   return new ReelayError(
     'TARGET_REFUSED',
-    `the server did not answer ${method}. It wrote ${count} on stdout that ${are} not JSON-RPC; the first: ${lines[0]}`,
+    `the server did not answer ${method}${why}. It wrote ${count} on stdout that ${are} not JSON-RPC; the first: ${lines[0]}`,
     { hint: 'stdout belongs to the protocol: let the server log to stderr' },
   )
 }

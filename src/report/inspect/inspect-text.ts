@@ -87,7 +87,10 @@ function connectionLines(group: readonly [ConnectionFacts, ...ConnectionFacts[]]
 
 /** Who was connected, and what they can do. */
 function connectionDetails(facts: ConnectionFacts): readonly string[] {
-  const who = `${peerName(facts.clientInfo, 'a client')} → ${peerName(facts.serverInfo, 'a server')}`
+  const who =
+    facts.clientInfo === undefined && facts.serverInfo === undefined
+      ? 'no handshake'
+      : `${peerName(facts.clientInfo, 'a client')} → ${peerName(facts.serverInfo, 'a server')}`
   const details = [versionText(facts), exitText(facts.exit)].filter((text) => text !== '')
   const capabilities = [
     ...capabilityText('client', facts.clientCapabilities),
