@@ -277,7 +277,12 @@ const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 export const VOLATILE_KINDS = [...Object.keys(FIELDS), ...Object.keys(TEXTS), ...Object.keys(MESSAGES)]
 
 /** Kinds that only a noise profile can tell from a change that comes and goes. */
-export const TWO_VALUED_KINDS = ['random-boolean', 'optional-member', 'random-pair-order']
+export const TWO_VALUED_KINDS = [
+  'random-boolean',
+  'optional-member',
+  'optional-members-of-many',
+  'random-pair-order',
+]
 
 export const volatileScene = {
   name: 'volatile',

@@ -35,6 +35,12 @@ test.each<[string, readonly string[], readonly string[], Partial<ReplayOptions>]
   expect((await played(recorded, live, options)).summary.verdict).toBe('pass')
 })
 
+test('a question with a generated value gets the recorded answer, and one with another number does not', async () => {
+  const recorded = 'Delete 3 files, job 8f3a-c091?'
+  expect(await answersTo(recorded, 'Delete 3 files, job 77be-01c9?')).toBe('accept')
+  expect(await answersTo(recorded, 'Delete 30 files, job 77be-01c9?')).toBe('decline')
+})
+
 test('a new request of the server is found once', async () => {
   const { steps } = await played([], ['May I?'])
   expect(steps.flatMap(({ findings }) => findings)).toMatchObject([
@@ -58,6 +64,12 @@ function played(
     server({ id: 1, ...ANSWER }),
   )
   return replay(tape, { ...saying(live.map(question), ANSWER), ...options }).report
+}
+
+/** What the server gets as the answer to a question. */
+async function answersTo(recorded: string, live: string): Promise<string> {
+  const { notes } = await played([recorded], [live])
+  return notes.some((note) => note.includes('answered by policy')) ? 'decline' : 'accept'
 }
 
 function question(message: string, id: number): object {

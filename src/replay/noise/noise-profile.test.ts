@@ -272,7 +272,7 @@ test('what every run does in another way than the tape is not noise, and a call 
   const held = await learned(shop(0), [shop(1)], false)
   expect(held?.unlearned[0]).toMatchObject({
     request: { exchange: 2 },
-    why: 'held: the tool is unknown, so it may write',
+    why: 'held: the tool is not marked as read-only',
   })
 })
 

@@ -172,11 +172,12 @@ function doubtAbout(finding: StepFinding, { settled, alternating, noise }: Doubt
   const { difference, isNeverNoise } = finding
   const [step] = settled
   if (difference === undefined || isNeverNoise || step === undefined) return undefined
-  if (alternating.has(finding)) return hasMoreThanTwoValues(difference) ? 'values' : undefined
+  if (alternating.has(finding))
+    return hasMoreThanTwoValues(difference) || isMemberSeenOnce(finding, settled) ? 'values' : undefined
   if (noise.mayExplain(step, finding)) return 'values'
   if (settled.length < 2 || !hasMoreThanTwoValues(difference)) return undefined
   // Lists of random items often are as long in a few runs by chance.
-  if (isItemThatVaries(finding, settled)) return 'equal values'
+  if (isValueThatVaries(finding, settled)) return 'equal values'
   const value = canonicalJson(difference.actual)
   const isInAll = settled.every(({ findings }) =>
     findings.some(({ path, actual }) => path === finding.path && canonicalJson(actual) === value),
@@ -209,9 +210,16 @@ export function placesOfTwoValues({ summary, unstable, steps }: RepeatedReport):
   return places
 }
 
-/** Returns true for an item that is new or missing in every run, and that is another one each time. */
-function isItemThatVaries({ path, difference }: StepFinding, runs: readonly ReplayStep[]): boolean {
-  if (difference?.kind !== 'added' || typeof difference.path.at(-1) !== 'number') return false
+/** Returns true for a new member that only one run has: in further runs it may have other values. */
+function isMemberSeenOnce({ path, difference }: StepFinding, runs: readonly ReplayStep[]): boolean {
+  if (difference?.kind !== 'added' || typeof difference.path.at(-1) === 'number') return false
+  return runs.filter(({ findings }) => findings.some((one) => one.path === path)).length === 1
+}
+
+/** Returns true for a new item, or a value of another type, that every run has and that is another one each time. */
+function isValueThatVaries({ path, difference }: StepFinding, runs: readonly ReplayStep[]): boolean {
+  const isItem = difference?.kind === 'added' && typeof difference.path.at(-1) === 'number'
+  if (!isItem && difference?.kind !== 'type') return false
   const items = runs.map(({ findings }) => findings.find((one) => one.path === path)?.actual)
   return new Set(items.map(canonicalJson)).size === runs.length && !items.includes(undefined)
 }

@@ -30,7 +30,7 @@ export function sometimesChanged(
       .filter((one) => !random.has(messageKey(one)) && !isByChance(one))
       .flatMap((one) => (hasOtherCount && isProgress(one) ? [progressPlace(one)] : placesOf(one, whole))),
   )
-  const alternating = alternatingPlaces(samples)
+  const alternating = alternatingPlaces(samples, comparable.map(changesInside))
   if (alternating.size === 0) return NONE
   const lists = randomLists(comparable)
   const isInRandomList = ({ difference }: StepFinding): boolean =>
@@ -93,9 +93,23 @@ function messageKey({ layer, difference }: StepFinding): string | undefined {
   return layer === 'notifications' && root === 'connection' ? String(key) : undefined
 }
 
-function alternatingPlaces(samples: readonly (readonly ChangedPlace[])[]): ReadonlySet<string> {
-  const runs = samples.map((places) => {
-    const values = new Map<string, string>()
+/** What differs inside of the values of a run, by the place of the value: such a value is not as recorded. */
+function changesInside({ findings }: ReplayStep): ReadonlyMap<string, string> {
+  const inside = new Map<string, string>()
+  for (const { difference, path, actual } of findings)
+    for (let end = (difference?.path.length ?? 0) - 1; end > 1; end--) {
+      const place = JSON.stringify([formatPath(difference?.path.slice(0, end) ?? [])])
+      inside.set(place, `${inside.get(place) ?? ''}\n${JSON.stringify([path, actual])}`)
+    }
+  return inside
+}
+
+function alternatingPlaces(
+  samples: readonly (readonly ChangedPlace[])[],
+  inside: readonly ReadonlyMap<string, string>[],
+): ReadonlySet<string> {
+  const runs = samples.map((places, run) => {
+    const values = new Map(inside[run])
     for (const { place, value } of places) values.set(place, `${values.get(place) ?? ''}\n${value}`)
     return values
   })

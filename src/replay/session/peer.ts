@@ -109,7 +109,7 @@ export class Peer {
     return (await this.#answerTo(request)).outcome
   }
 
-  /** Returns true if a request of the server has no answer on the tape. */
+  /** Returns true if a request of the server is not on the tape as it is. */
   isUnrecorded(request: Request): boolean {
     return this.#unrecorded.has(request)
   }
@@ -199,8 +199,8 @@ export class Peer {
 
   async #reply(request: Request): Promise<string> {
     const { outcome, report } = await this.#answerTo(request)
+    if (report.by !== 'recorded') this.#unrecorded.add(request)
     if (report.by === 'own') {
-      this.#unrecorded.add(request)
       this.notes.push(
         `the server sent the request ${report.method}, which was not recorded: answered by policy`,
       )

@@ -3,6 +3,7 @@ import { createDiffer } from '../../diff/diff.ts'
 import { findRange } from '../../json/find-replace.ts'
 import { isObject } from '../../json/parse.ts'
 import type { Request } from '../../protocol/message.ts'
+import { shapeOf } from '../steps/observed-notifications.ts'
 import type { CarriedValues } from '../values/carried-values.ts'
 
 /** How a request of the server that was not recorded is answered. */
@@ -10,8 +11,11 @@ export type ServerRequestPolicy = 'decline' | 'fail' | ((request: Request) => Pr
 
 interface ServerRequestReport {
   readonly method: string
-  /** `recorded`: the request is on the tape; `own`: answered by policy. */
-  readonly by: 'recorded' | 'own'
+  /**
+   * `recorded`: the request is on the tape; `similar`: one on the tape differs from it only in generated values, so that it gets the same
+   * answer, and is compared; `own`: answered by policy.
+   */
+  readonly by: 'recorded' | 'similar' | 'own'
 }
 
 /** Answers requests of the live server as the recorded client did. */
@@ -37,9 +41,11 @@ export class RecordedAnswers {
   ): Promise<{ readonly outcome: string; readonly report: ServerRequestReport }> {
     const { method } = request
     if (method === 'ping') return { outcome: '"result":{}', report: { method, by: 'recorded' } }
-    const recorded = this.#find(request)
-    if (recorded !== undefined)
-      return { outcome: outcomeOf(this.#values().fillAnswer(recorded)), report: { method, by: 'recorded' } }
+    for (const by of ['recorded', 'similar'] as const) {
+      const recorded = this.#find(request, by)
+      if (recorded !== undefined)
+        return { outcome: outcomeOf(this.#values().fillAnswer(recorded)), report: { method, by } }
+    }
     return { outcome: await this.#byPolicy(request), report: { method, by: 'own' } }
   }
 
@@ -51,19 +57,20 @@ export class RecordedAnswers {
   }
 
   /** Finds the first unused answer. A request that is sent more often than recorded gets the last answer again. */
-  #find({ method, params }: Request): RecordedMessage | undefined {
+  #find({ method, params }: Request, by: 'recorded' | 'similar'): RecordedMessage | undefined {
     const content = contentOf(params)
     const requests = this.#requests.get(method) ?? []
-    const isSame = (request: RecordedRequest): boolean => this.#isSame(request.content, content)
+    const isAlike = by === 'recorded' ? NEVER : isSimilar(method)
+    const isSame = (request: RecordedRequest): boolean => this.#isSame(request.content, content, isAlike)
     const found = requests.find((request) => !request.isUsed && isSame(request)) ?? requests.findLast(isSame)
     if (found !== undefined) found.isUsed = true
     return found?.answer
   }
 
-  #isSame(recorded: unknown, live: unknown): boolean {
+  #isSame(recorded: unknown, live: unknown, isAlike: typeof NEVER): boolean {
     return DIFFER.values(recorded, live).every(
       ({ kind, expected, actual, path }) =>
-        kind === 'changed' && this.#values().explains(expected, actual, path),
+        kind === 'changed' && (this.#values().explains(expected, actual, path) || isAlike(expected, actual)),
     )
   }
 
@@ -73,6 +80,24 @@ export class RecordedAnswers {
       return '"result":{"action":"decline"}'
     return errorOutcome(`Reelay has no recorded answer to ${request.method}`)
   }
+}
+
+const NEVER = (_expected: unknown, _actual: unknown): boolean => false
+
+/**
+ * Tells if two texts differ only in ids, times and other words with digits. The user of a form has agreed to its numbers, so that they
+ * have to be equal.
+ */
+function isSimilar(method: string): typeof NEVER {
+  return (expected, actual) => {
+    if (typeof expected !== 'string' || typeof actual !== 'string') return false
+    if (shapeOf(expected) !== shapeOf(actual)) return false
+    return method !== 'elicitation/create' || numbersIn(expected) === numbersIn(actual)
+  }
+}
+
+function numbersIn(text: string): string {
+  return (text.match(/(?<![\w.:-])\d+(?:[.,]\d+)*(?![\w:-])/g) ?? []).join(' ')
 }
 
 /** The server gets an error if the function of the user fails. */
