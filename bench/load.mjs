@@ -5,22 +5,24 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { installPrograms } from '../scripts/run.mjs'
-import { compile, goal, here, median, reelay, scratch } from './measure.mjs'
+import { compile, goal, here, interleave, median, reelay, scratch } from './measure.mjs'
 
 const MS = 3000
-const CALLS_PER_SESSION = 1000
+/** Sessions that are longer than the run, because the other clients never connect again either. */
+const CALLS_PER_SESSION = { 1: 20_000, 10: 20_000, 100: 5000, 1000: 1000 }
 
 export async function load({ rounds }) {
-  return [...(await closedLoop(Math.min(rounds, 3))), ...(await openLoop()), ...(await stallExperiment())]
+  return [...(await closedLoop(Math.min(rounds, 3))), ...(await openLoop())]
 }
 
 async function closedLoop(rounds) {
   installPrograms(['wrk'])
   const server = spawn(compile('trivial-http', 'load'), ['spin'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = `http://127.0.0.1:${String(await once(server.stdout, 'data')).trim()}/mcp`
-  const tape = writeTape('load-closed', CALLS_PER_SESSION)
   const variants = {
-    'reelay load': (users) => reelayRate(tape, url, users),
+    'reelay load': (users) =>
+      reelayRate(writeTape(`load-closed-${users}`, CALLS_PER_SESSION[users]), url, users),
+    'thinnest Node client': async (users) => Number(await runScript('thinnest', url, users)),
     wrk: async (users) => wrkRate(url, users),
     autocannon: async (users) => Number(await runScript('autocannon', url, users)),
     'official client': async (users) => Number(await runScript('official-client', url, users)),
@@ -29,12 +31,8 @@ async function closedLoop(rounds) {
   const met = []
   try {
     for (const users of [1, 10, 100, 1000]) {
-      const rates = {}
-      for (const [name, measure] of Object.entries(variants)) {
-        const runs = []
-        for (let round = 0; round < rounds; round++) runs.push(await measure(users))
-        rates[name] = median(runs)
-      }
+      const runs = await interleave(rounds, variants, (measure) => measure(users))
+      const rates = Object.fromEntries(Object.entries(runs).map(([name, each]) => [name, median(each)]))
       const shown = Object.entries(rates).map(([name, rate]) => `${name} ${Math.round(rate)}`)
       console.log(`  ${String(users).padStart(4)} users: ${shown.join(', ')}`)
       const ours = rates['reelay load']
@@ -85,7 +83,7 @@ async function runReelay(words, url) {
   return JSON.parse((await run).stdout)
 }
 
-/** 1,000 sessions a second of one call: how late are they sent, and what does it cost? */
+/** How late are 1,000 calls a second sent, and what does it cost? The timer alone, with bare sockets, stands beside it. */
 async function openLoop() {
   const server = spawn(compile('trivial-http', 'load'), [], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = `http://127.0.0.1:${String(await once(server.stdout, 'data')).trim()}/mcp`
@@ -94,10 +92,15 @@ async function openLoop() {
     console.log(
       '\nload, open loop: 10 sessions a second of 100 calls with pauses of 5 ms, 1,000 calls a second',
     )
+    const thinnest = JSON.parse(await runScript('thinnest-schedule', url, 20))
+    console.log(
+      `  the timer alone, with bare sockets: p50 ${thinnest.p50.toFixed(2)} ms, p99 ${thinnest.p99.toFixed(2)} ms, ${thinnest.busy.toFixed(2)} of a core`,
+    )
     const { all, generator } = await runReelay(
       [tape, '--rate', 10, '--for', '10s', '--threads', 1, '--calibrate', 0, '--arrivals', 'random'],
       url,
     )
+    console.log(`  reelay load: p50 ${all.lag.p50.toFixed(2)} ms, p95 ${all.lag.p95.toFixed(2)} ms`)
     return [
       goal('sent late by, p99 in ms', all.lag['p99'], 0.3, 'at most'),
       goal('share of a core', generator.busy, 0.1, 'at most'),
@@ -114,7 +117,7 @@ const RUN_MS = 30_000
 const THINK_MS = 900
 
 /** The server stands still once for two seconds. What users suffer is simulated, and compared with what the report says. */
-async function stallExperiment() {
+export async function loadStall() {
   console.log('\nload, stall experiment: 20 sessions/s of 10 dependent calls of 10 ms, one stall of 2 s')
   const met = []
   for (const model of ['open', 'closed']) {
@@ -187,8 +190,74 @@ function simulatedP99(model, callMs) {
   return times[Math.ceil(times.length * 0.99) - 1]
 }
 
+const KILLED_RUN = ['--rate', 40, '--for', '20s', '--calibrate', 0, '--think', 'none', '--grace', '30s']
+
+/** Three workers, of which one is killed, measure the same as one process. One call in fifty takes half a second. */
+export async function loadWorkers() {
+  installPrograms(['redis-server'])
+  console.log('\nload, three workers with one killed: 40 sessions/s of 10 calls for 20 s')
+  const started = []
+  const launch = (file, args, stdio) => {
+    const child = spawn(file, args.map(String), { stdio })
+    started.push(child)
+    return child
+  }
+  const tape = writeTape('load-workers', 10)
+  const serve = async () => {
+    const server = launch(
+      process.execPath,
+      [join(here, 'load', 'stall-server.mjs'), 50, 500],
+      ['pipe', 'pipe', 'inherit'],
+    )
+    return `http://127.0.0.1:${String(await once(server.stdout, 'data')).trim()}/mcp`
+  }
+  try {
+    const alone = await runReelay([tape, ...KILLED_RUN, '--threads', 1], await serve())
+    const port = 20_000 + Math.floor(Math.random() * 20_000)
+    const redis = `redis://127.0.0.1:${port}`
+    const store = launch(
+      'redis-server',
+      ['--port', port, '--bind', '127.0.0.1', '--save', ''],
+      ['ignore', 'pipe', 'inherit'],
+    )
+    await heard(store.stdout, 'Ready to accept connections')
+    const workers = [1, 2, 3].map(() => {
+      const worker = launch(process.execPath, [reelay, 'worker', redis], ['ignore', 'ignore', 'pipe'])
+      return { worker, waits: heard(worker.stderr, 'waits at') }
+    })
+    await Promise.all(workers.map(({ waits }) => waits))
+    const shared = runReelay([tape, ...KILLED_RUN, '--workers', redis, '--expect-workers', 3], await serve())
+    setTimeout(() => workers[0].worker.kill('SIGKILL'), 12_000)
+    const { sessions, calls, workers: summary } = await shared
+    const [p999, expected] = [calls.echo, alone.calls.echo].map(({ service }) => service['p99.9'])
+    const gap = Math.max(0, ...summary.takeovers.map((each) => each.gap)) / 1000
+    console.log(
+      `  ${calls.echo.calls} calls of ${sessions.done} sessions, alone ${alone.calls.echo.calls} of ${alone.sessions.done}; p99.9 ${p999.toFixed(1)} ms, alone ${expected.toFixed(1)} ms; ${summary.takeovers.length} take-over`,
+    )
+    const missing = Math.abs(calls.echo.calls - alone.calls.echo.calls)
+    return [
+      goal('calls more or fewer than alone', missing, 0, 'at most'),
+      goal('p99.9 off that of one process by %', (100 * Math.abs(p999 - expected)) / expected, 1, 'at most'),
+      goal('take-over after s', summary.takeovers.length === 0 ? Infinity : gap, 5, 'at most'),
+    ]
+  } finally {
+    for (const child of started) child.kill('SIGKILL')
+  }
+}
+
+/** Resolves when a stream has said this, and reads on. */
+function heard(stream, text) {
+  return new Promise((resolve) => {
+    let said = ''
+    stream.setEncoding('utf8').on('data', (more) => {
+      said = (said + more).slice(-10_000)
+      if (said.includes(text)) resolve()
+    })
+  })
+}
+
 /** A session of calls after a pause, and with gaps between them. */
-function writeTape(name, calls, { pause = 0, gap = 0 } = {}) {
+export function writeTape(name, calls, { pause = 0, gap = 0 } = {}) {
   const info = { name: 'bench', version: '1' }
   const messages = [
     [

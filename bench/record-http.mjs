@@ -9,12 +9,13 @@ const run = promisify(execFile)
 const node = process.execPath
 const program = (name) => join(here, 'http', `${name}.mjs`)
 
-export async function recordHttp({ rounds }) {
+/** `command` is the one of Reelay that stands between client and server. */
+export async function recordHttp({ rounds, command = ['record', '-q', '--numbered'] }) {
   const started = []
   try {
     const direct = await start(started, [program('server')])
     const pass = await start(started, [program('pass'), direct])
-    const variants = { direct, pass, reelay: await startReelay(started, direct) }
+    const variants = { direct, pass, reelay: await startReelay(started, direct, command) }
     const drive = (...args) => interleave(rounds, variants, (origin) => driveOne(origin, args))
     return [await oneByOne(drive), await manyAtOnce(drive), await events(drive)]
   } finally {
@@ -62,9 +63,9 @@ async function start(started, args) {
   return line.toString().trim()
 }
 
-async function startReelay(started, origin) {
+async function startReelay(started, origin, command) {
   const tape = join(scratch, 'http.tape.jsonl')
-  const child = spawn(node, [reelay, 'record', '-q', '--numbered', '-o', tape, '--url', `${origin}/mcp`], {
+  const child = spawn(node, [reelay, ...command, '-o', tape, '--url', `${origin}/mcp`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   started.push(child)

@@ -9,14 +9,17 @@ const SMALL = { size: 200, label: '200 B', calls: 8000, warm: 4000, piped: 100_0
 const MIDDLE = { size: 10_000, label: '10 KB', calls: 4000, warm: 2000, piped: 16_000, share: 0.45 }
 const LARGE = { size: 1_000_000, label: '1 MB', calls: 80, warm: 20, piped: 250, share: 0.7 }
 
-export async function recordStdio({ rounds }) {
+const RECORD = ['record', '-q', '--numbered']
+
+/** `command` is the one of Reelay that stands between client and server. */
+export async function recordStdio({ rounds, command = RECORD }) {
   const [driver, echo, tee] = ['driver', 'echo', 'tee'].map((name) => compile(name))
   const log = join(scratch, 'stdio.tape.jsonl')
   const variants = {
     direct: [echo],
     tee: [tee, log, echo],
-    reelay: [process.execPath, reelay, 'record', '-q', '--numbered', '--no-redact', '-o', log, '--', echo],
-    redacting: [process.execPath, reelay, 'record', '-q', '--numbered', '-o', log, '--', echo],
+    reelay: [process.execPath, reelay, ...command, '--no-redact', '-o', log, '--', echo],
+    redacting: [process.execPath, reelay, ...command, '-o', log, '--', echo],
   }
   const pipe = { pipe: [process.execPath, join(here, 'stdio', 'pipe.mjs'), echo] }
   const driveAll = (times, commands, pin, ...args) =>

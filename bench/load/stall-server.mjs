@@ -1,9 +1,12 @@
-// A server that takes 10 ms for a call, and stands still for two seconds when it is told to. It prints its port, and the time of the stall.
+// A server that takes 10 ms for a call, and stands still for two seconds when it is told to: node stall-server.mjs [<n> <ms>]. Every
+// nth call takes longer. It prints its port.
 import { createServer } from 'node:http'
 
 const CALL_MS = 10
 const STALL_MS = 2000
+const [slowEvery = Infinity, slowMs = 0] = process.argv.slice(2).map(Number)
 let stalledUntil = 0
+let calls = 0
 
 process.stdin.on('data', () => {
   stalledUntil = performance.now() + STALL_MS
@@ -33,7 +36,8 @@ createServer((request, response) => {
       if (performance.now() < stalledUntil) return void setTimeout(respond, stalledUntil - performance.now())
       response.writeHead(200, { 'content-type': 'application/json' }).end(body)
     }
-    setTimeout(respond, method === 'tools/call' ? CALL_MS : 0)
+    const isCall = method === 'tools/call'
+    setTimeout(respond, isCall && ++calls % slowEvery === 0 ? slowMs : isCall ? CALL_MS : 0)
   })
 }).listen(0, '127.0.0.1', function () {
   console.log(this.address().port)

@@ -1,12 +1,12 @@
 // SDKs and frameworks of others, in pinned versions, in a cache folder outside the repository: JavaScript, Python and Go.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { NODE } from '../pinned.mjs'
 import { root } from '../run.mjs'
 
-const cache = process.env.REELAY_INTEROP_CACHE ?? join(homedir(), '.cache', 'reelay-interop')
+const cache = process.env.REELAY_INTEROP_CACHE ?? join(userInfo().homedir, '.cache', 'reelay-interop')
 const drivers = join(root, 'scripts', 'interop', 'drivers')
 /** Where the results of the last runs are kept. */
 export const resultFolder = join(cache, 'results')
@@ -124,6 +124,12 @@ function installPackages() {
   }
   // A module finds its packages by its place.
   cpSync(drivers, join(js, 'drivers'), { recursive: true })
+}
+
+/** Installs the Python SDK when needed, and returns the Python that has it. */
+export function installPythonSdk() {
+  installPython('python1', PYTHON.python1)
+  return python('python1')
 }
 
 function installPython(name, wanted) {

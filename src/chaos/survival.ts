@@ -246,6 +246,11 @@ function newLines(run: ClientRun, baseline: ClientRun): readonly string[] {
   return `${run.stdout}\n${run.stderr}`.split('\n').filter((line) => !known.has(line))
 }
 
+function saidBy({ stderr, stdout }: Pick<ClientRun, 'stderr' | 'stdout'>): string {
+  const said = (stderr.trim() || stdout.trim()).slice(-MAX_WHY_LENGTH)
+  return said === '' ? '' : `; it said: ${said}`
+}
+
 /** Runs the client against the served tape. */
 class ClientRuns {
   readonly #options: SurvivalOptions
@@ -270,16 +275,18 @@ class ClientRuns {
         'USAGE',
         `the client sent nothing to the served tape, and ended with ${one.exit}`,
         {
-          hint: `check where the client command has ${SERVER_WORD} or ${URL_TEXT}${one.stderr === '' ? '' : `; it said: ${one.stderr.trim().slice(-MAX_WHY_LENGTH)}`}`,
+          hint: `check where the client command has ${SERVER_WORD} or ${URL_TEXT}${saidBy(one)}`,
         },
       )
+    const failed = [one, other].find(({ exit }) => exit !== 'exit code 0')
+    if (failed !== undefined)
+      throw new ReelayError('USAGE', `without any fault, the client ends with ${failed.exit}`, {
+        hint: `each run is compared with one that works: let the client end with exit code 0 against \`reelay serve ${this.#options.tape}\`${saidBy(failed)}`,
+      })
     const isSteady = one.stdout === other.stdout
     return {
       baseline: { ...one, isSteady },
-      notes: [
-        ...(one.exit === 'exit code 0' ? [] : [`without a fault, the client ends with ${one.exit}`]),
-        ...(isSteady ? [] : ['the client prints something else each time, so only its exit code is judged']),
-      ],
+      notes: isSteady ? [] : ['the client prints something else each time, so only its exit code is judged'],
     }
   }
 

@@ -21,7 +21,6 @@ import type { SharedLoadOptions } from '../load/workers/messages.ts'
 import { judgeObjectives } from '../load/objectives.ts'
 import { highestLevel } from '../load/shape.ts'
 import { loadInThreads, threadPart } from '../load/threads.ts'
-import { liveSecrets } from '../replay/session/live-secrets.ts'
 import { LoadIntervalTable, type LoadReport, loadPoint, type LoadPoint } from '../report/load.ts'
 import { writeOwnFile } from '../store/file/replace-file.ts'
 import { resolveTape } from '../store/home.ts'
@@ -64,15 +63,14 @@ async function runLoad(
   try {
     if (flags.workers !== undefined) return await runOnWorkers(names, tapes, { command, flags })
     const target = readReplayTarget(command, flags, (chunk) => stderr.add(chunk))
-    const [first] = tapes
-    const secrets = first && liveSecrets(first.header, { values: readSecretValues(flags) })
+    const secretValues = readSecretValues(flags)
     const threads = flags.threads ?? usefulThreads(flags)
     const maxProcesses = Math.max(1, Math.floor((flags.maxProcesses ?? DEFAULT_MAX_PROCESSES) / threads))
     const { secrets: _file, ...values } = flags
     const options: LoadOptions = {
       ...values,
       target,
-      ...(secrets && { secrets }),
+      secretValues,
       ...(command.length > 0 && { maxSessions: maxProcesses }),
     }
     const mix = mixOf(names, tapes, flags)

@@ -18,7 +18,6 @@ import { load, type LoadOptions } from '../load/load.ts'
 import { threadPart } from '../load/threads.ts'
 import type { RunPlan } from '../load/workers/messages.ts'
 import { type ReceivedRun, runWorker } from '../load/workers/worker.ts'
-import { liveSecrets } from '../replay/session/live-secrets.ts'
 import { openIndexedTape } from '../store/index/indexed-tape.ts'
 import { ReelayError } from '../errors.ts'
 import { escapeControlChars } from '../text.ts'
@@ -124,12 +123,10 @@ async function playPart(
       },
       (chunk) => stderr.add(chunk),
     )
-    const [first] = tapes
-    const secrets = first && liveSecrets(first.tape.header, { values: readSecretValues(flags) })
     const options: LoadOptions = {
       ...shared,
       target,
-      ...(secrets && { secrets }),
+      secretValues: readSecretValues(flags),
       ...(url === undefined && { maxSessions: maxProcesses }),
     }
     const { expected: _none, beforeStart: _begun, ...rest } = ofPart

@@ -1,4 +1,5 @@
 import { parseJson } from '../json/parse.ts'
+import type { KnownResponses } from './known-responses.ts'
 import { idKey, type Message, classifyMessage, type Request } from '../protocol/message.ts'
 
 /** A client's connection to a server. */
@@ -9,21 +10,33 @@ export interface ClientLink {
    */
   send(text: string, message?: Message, onSettled?: () => void): void
   /**
-   * Sends a request like `send`, in a third of the time: a response that is one JSON body goes straight to the handlers. Any other
+   * Sends a request like `send`, in a third of the time: a response that is one JSON body goes straight to the exchange. Any other
    * end is reported like that of `send`, after `differs`. Returns false if the link cannot do this; nothing was sent then.
    */
-  exchange?(text: string, request: Request, handlers: ExchangeHandlers): boolean
+  exchange?(exchange: LinkExchange): boolean
   /** Gives a request up by closing the stream of its response. Returns false if the server has to be sent a notification instead. */
   abort?(idKey: string): boolean
   /** Closes the link, and ends the server if the link started it. A server that does not leave is waited for less long if the caller is in a hurry. */
   close(how?: { readonly isHurried: boolean }): Promise<void>
 }
 
-export interface ExchangeHandlers {
+/** A request that is sent in a short way, and what becomes of it. */
+export interface LinkExchange {
+  readonly text: string
+  /** Whether the text is known to be ASCII. */
+  readonly isAscii: boolean
+  /** The id in the text, as JSON. */
+  readonly id: string
+  /** The parsed text, which may have another id. */
+  readonly request: Request
+  /** The responses that were read before. */
+  readonly known: KnownResponses | undefined
   /** The first bytes of the response have arrived. */
   responding(): void
-  /** The JSON body, which was not checked. */
-  answered(text: string): void
+  /** The JSON body, which was not checked. Returns true if it is the response to the request, and an equal one need not be read again. */
+  answered(text: string): boolean
+  /** The whole response arrived, and is known except for its id. */
+  answeredAsKnown(): void
   /** The response is no JSON body with status 200: it arrives like that to a message of `send`. */
   differs(): void
 }

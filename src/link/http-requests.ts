@@ -11,6 +11,7 @@ import type { BodyWatcher, ExchangeWatcher, RequestLine } from '../http/proxy/pr
 import { parseJson, member } from '../json/parse.ts'
 import type { Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
+import type { PostContext } from '../protocol/revisions/revision.ts'
 
 export interface HttpLinkOptions {
   /** The endpoint of the server. */
@@ -27,6 +28,11 @@ interface LinkRequest {
   readonly url?: URL
   readonly headers: RawHeaders
   readonly body?: string
+}
+
+interface DirectBody {
+  readonly text: string
+  readonly isAscii: boolean
 }
 
 /** A request that is under way. */
@@ -48,10 +54,10 @@ export class HttpRequests {
   }
 
   /** Sends a POST without following redirects or showing it to a watcher. Returns false if there is a watcher. */
-  exchange(headers: RawHeaders, body: string, handlers: ResponseHandlers): boolean {
+  exchange(headers: RawHeaders, { text, isAscii }: DirectBody, handlers: ResponseHandlers): boolean {
     const { options, client, heads } = this.#context
     if (options.watch !== undefined) return false
-    client.send(options.url, heads.format('POST', options.url, headers), handlers).end(body)
+    client.send(options.url, heads.format('POST', options.url, headers), handlers).end(text, isAscii)
     return true
   }
 
@@ -197,10 +203,12 @@ export class SessionHeaders {
   readonly #inputSchemaOf: InputSchemaOf
   #session: HeaderRecord = {}
   #sessionPost: RawHeaders = POST_HEADERS
+  #context: PostContext
 
   /** The schema of a tool that the server has listed comes before the one that is given here. */
   constructor(inputSchemaOf: InputSchemaOf = () => undefined) {
     this.#inputSchemaOf = (tool) => this.#inputSchemas.get(tool) ?? inputSchemaOf(tool)
+    this.#context = { sessionHeaders: this.#session, inputSchemaOf: this.#inputSchemaOf }
   }
 
   get isInSession(): boolean {
@@ -210,8 +218,7 @@ export class SessionHeaders {
   /** For a POST of this message. Messages of a session get the same list each time, so that it is formatted only once. */
   forMessage(message: Message): RawHeaders {
     if (!('method' in message)) return this.#sessionPost
-    const context = { sessionHeaders: this.#session, inputSchemaOf: this.#inputSchemaOf }
-    const headers = revisionOfRequest(message.params).postHeaders(message, context)
+    const headers = revisionOfRequest(message.params).postHeaders(message, this.#context)
     return headers === this.#session
       ? this.#sessionPost
       : [...POST_HEADERS, ...Object.entries(headers).flat()]
@@ -253,6 +260,7 @@ export class SessionHeaders {
   #add(name: string, value: string): void {
     this.#session = { ...this.#session, [name]: value }
     this.#sessionPost = [...POST_HEADERS, ...Object.entries(this.#session).flat()]
+    this.#context = { sessionHeaders: this.#session, inputSchemaOf: this.#inputSchemaOf }
   }
 }
 

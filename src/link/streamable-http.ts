@@ -4,12 +4,12 @@ import type { ResponseHandlers } from '../http/client/http-client.ts'
 import type { HttpResponseHead } from '../http/client/response-reader.ts'
 import { parseJson } from '../json/parse.ts'
 import { guessResultId } from '../protocol/find-id.ts'
-import { idKey, classifyMessage, type Message, type Request } from '../protocol/message.ts'
+import { idKey, classifyMessage, type Id, type Message } from '../protocol/message.ts'
 import { revisionOfRequest } from '../protocol/revisions/index.ts'
 import {
   type ClientLink,
-  type ExchangeHandlers,
   type HttpRefusal,
+  type LinkExchange,
   type LinkHandlers,
   type OpenLink,
   requestKeys,
@@ -73,14 +73,17 @@ class StreamableHttpLink implements ClientLink {
     post.request = this.#post(text, post)
   }
 
-  exchange(text: string, request: Request, handlers: ExchangeHandlers): boolean {
+  exchange(exchange: LinkExchange): boolean {
     if (this.#isClosed) return false
-    const direct = new DirectExchange(handlers, () => {
-      const post = new Post(request, undefined)
-      for (const key of post.keys) this.#posts.set(key, post)
-      return this.#responseHandlers(text, post)
-    })
-    return this.#requests.exchange(this.#headers.forMessage(request), text, direct)
+    const headers = this.#headers.forMessage(exchange.request)
+    return this.#requests.exchange(headers, exchange, new DirectResponse(this, exchange))
+  }
+
+  /** Takes over a request that was sent with `exchange`, because its response is not one JSON body. */
+  postOf({ text, request, id }: LinkExchange): ResponseHandlers {
+    const post = new Post({ ...request, id: JSON.parse(id) as Id }, undefined)
+    for (const key of post.keys) this.#posts.set(key, post)
+    return this.#responseHandlers(text, post)
   }
 
   /** In some revisions closing the stream does not cancel a request, because the client may continue the stream later. */
@@ -241,24 +244,35 @@ class StreamableHttpLink implements ClientLink {
 
 const DELETE_TIMEOUT_MS = 1000
 
-/** A request whose response is given away without a `Post`, as long as it is one JSON body. */
-class DirectExchange implements ResponseHandlers {
-  readonly #handlers: ExchangeHandlers
-  readonly #differ: () => ResponseHandlers
+/** The response to an exchange, which is given away without a `Post` as long as it is one JSON body. */
+class DirectResponse implements ResponseHandlers {
+  readonly #link: StreamableHttpLink
+  readonly #exchange: LinkExchange
+  #isEqual = false
+  /** What arrived first, if it is to be remembered. */
+  #received: string | undefined
   #other: ResponseHandlers | undefined
   #body: Buffer | undefined
 
-  /** `differ` returns what receives any other response. */
-  constructor(handlers: ExchangeHandlers, differ: () => ResponseHandlers) {
-    this.#handlers = handlers
-    this.#differ = differ
+  constructor(link: StreamableHttpLink, exchange: LinkExchange) {
+    this.#link = link
+    this.#exchange = exchange
+  }
+
+  isKnown(received: Buffer, bytes: number): boolean {
+    const { known, id } = this.#exchange
+    if (known === undefined) return false
+    this.#isEqual = known.has(received, bytes, id)
+    if (!this.#isEqual && known.isLearning()) this.#received = received.toString('latin1', 0, bytes)
+    return this.#isEqual
   }
 
   onHead(head: HttpResponseHead): void {
-    this.#handlers.responding()
+    this.#exchange.responding()
+    if (!head.isKept) this.#received = undefined
     if (isJsonAnswer(head)) return
-    this.#handlers.differs()
-    this.#other = this.#differ()
+    this.#exchange.differs()
+    this.#other = this.#link.postOf(this.#exchange)
     this.#other.onHead(head)
   }
 
@@ -269,14 +283,21 @@ class DirectExchange implements ResponseHandlers {
 
   onEnd(): void {
     if (this.#other !== undefined) return this.#other.onEnd()
-    this.#handlers.answered(this.#body === undefined ? '' : this.#body.toString('utf8'))
+    const exchange = this.#exchange
+    if (this.#isEqual) return exchange.answeredAsKnown()
+    const body = this.#body ?? NO_BYTES
+    const isGood = exchange.answered(body.toString('utf8'))
+    if (isGood && this.#received !== undefined)
+      exchange.known?.learn(this.#received, { bodyBytes: body.length, id: exchange.id })
   }
 
   onFail(error: Error): void {
-    if (this.#other === undefined) this.#handlers.differs()
-    ;(this.#other ?? this.#differ()).onFail(error)
+    if (this.#other === undefined) this.#exchange.differs()
+    ;(this.#other ?? this.#link.postOf(this.#exchange)).onFail(error)
   }
 }
+
+const NO_BYTES: Buffer = Buffer.alloc(0)
 
 function isJsonAnswer(head: HttpResponseHead): boolean {
   if (head === lastJsonHead) return true // equal heads are parsed once

@@ -3,6 +3,7 @@ import { classifyMessage, type Message } from '../protocol/message.ts'
 import {
   type ClientLink,
   type HttpRefusal,
+  type LinkExchange,
   type LinkHandlers,
   type OpenLink,
   requestKeys,
@@ -65,9 +66,9 @@ class UrlLink implements ClientLink {
     this.#link?.send(text, unsent.message)
   }
 
-  exchange(...[text, request, handlers]: Parameters<NonNullable<ClientLink['exchange']>>): boolean {
+  exchange(exchange: LinkExchange): boolean {
     const isKnown = this.#hasSent && this.#initialize === undefined
-    return isKnown && this.#link?.exchange?.(text, request, handlers) === true
+    return isKnown && this.#link?.exchange?.(exchange) === true
   }
 
   abort(key: string): boolean {

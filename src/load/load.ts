@@ -6,7 +6,7 @@ import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayTarget } from '../re
 import { type ReplayedTape, selectServerPart } from '../replay/plan/server-part.ts'
 import { toolsOnTape, type WritePermission } from '../replay/plan/tool-safety.ts'
 import { EarlyRequests } from '../replay/send/early-requests.ts'
-import { liveSecrets, type LiveSecrets, withLiveSecrets } from '../replay/session/live-secrets.ts'
+import { liveSecrets, withLiveSecrets } from '../replay/session/live-secrets.ts'
 import { Peer } from '../replay/session/peer.ts'
 import { bindingsOfPart } from '../replay/values/tape-bindings.ts'
 import { DEFAULT_SEED, seededRandom } from '../seeded-random.ts'
@@ -57,8 +57,8 @@ export interface LoadOptions extends WritePermission {
   readonly server?: string
   readonly timeout?: number
   readonly startTimeout?: number
-  /** The values behind the placeholders of redacted tapes; by default they come from the environment. */
-  readonly secrets?: LiveSecrets
+  /** Values behind placeholders of redacted tapes, in addition to those in the environment. */
+  readonly secretValues?: readonly string[]
   readonly signal?: AbortSignal
   /** Called after each second with what happened in it. */
   readonly onInterval?: (interval: LoadInterval) => void
@@ -121,18 +121,14 @@ interface GeneratorLoad {
 
 /** Plays recorded sessions as virtual users against a live server, and measures what the users would notice. */
 export async function load(tapes: readonly LoadTape[], options: LoadOptions): Promise<LoadResult> {
-  const controller = new ReplayController()
-  controller.start()
-  if (options.signal?.aborted === true) controller.stop()
-  options.signal?.addEventListener('abort', () => controller.stop(), { once: true })
-  const timer = new PreciseTimer()
+  const parts = startRun(options)
   try {
-    const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, controller)))
-    const expected = options.expected ?? (await calibrate(scenarios, options, { controller, timer }))
+    const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, parts.controller)))
+    const expected = options.expected ?? (await calibrate(scenarios, options, parts))
     const start = await options.beforeStart?.()
-    return await new LoadRun(scenarios, options, { controller, timer, expected }).run(start)
+    return await new LoadRun(scenarios, options, { ...parts, expected }).run(start)
   } finally {
-    await timer.close()
+    await parts.timer.close()
   }
 }
 
@@ -141,16 +137,25 @@ export async function calibrateLoad(
   tapes: readonly LoadTape[],
   options: LoadOptions,
 ): Promise<ReadonlyMap<string, number>> {
-  const controller = new ReplayController()
-  controller.start()
-  options.signal?.addEventListener('abort', () => controller.stop(), { once: true })
-  const timer = new PreciseTimer()
+  const parts = startRun(options)
   try {
-    const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, controller)))
-    return await calibrate(scenarios, options, { controller, timer })
+    const scenarios = await Promise.all(tapes.map((each) => prepare(each, options, parts.controller)))
+    return await calibrate(scenarios, options, parts)
   } finally {
-    await timer.close()
+    await parts.timer.close()
   }
+}
+
+function startRun({ signal }: LoadOptions): RunParts {
+  const controller = new ReplayController()
+  const onStop = new Set<() => void>()
+  controller.start()
+  controller.stopped.addEventListener('abort', () => {
+    for (const stop of onStop) stop()
+  })
+  if (signal?.aborted === true) controller.stop()
+  signal?.addEventListener('abort', () => controller.stop(), { once: true })
+  return { controller, onStop, timer: new PreciseTimer() }
 }
 
 interface WeightedScenario {
@@ -166,7 +171,7 @@ async function prepare(
   controller: ReplayController,
 ): Promise<WeightedScenario> {
   const part = await selectServerPart(tape, options.server)
-  const secrets = options.secrets ?? liveSecrets(tape.header)
+  const secrets = liveSecrets(tape.header, { values: options.secretValues ?? [] })
   const { open: openPlain } = options.target
   const open = secrets === undefined ? openPlain : withLiveSecrets(openPlain, secrets)
   const { timeout = DEFAULT_TIMEOUT, startTimeout = DEFAULT_START_TIMEOUT } = options
@@ -207,6 +212,7 @@ function nothingToSend({ name, heldBack }: LoadScenario): ReelayError {
 
 interface RunParts {
   readonly controller: ReplayController
+  readonly onStop: Set<() => void>
   readonly timer: PreciseTimer
 }
 
@@ -214,13 +220,13 @@ interface RunParts {
 async function calibrate(
   scenarios: readonly WeightedScenario[],
   { calibrate: runs = 3, ...options }: LoadOptions,
-  { controller, timer }: RunParts,
+  parts: RunParts,
 ): Promise<ReadonlyMap<string, number>> {
   const service = new Map<string, Histogram>()
   for (const { scenario, open } of scenarios)
-    for (let run = 0; run < runs && controller.status === 'running'; run++)
-      await playSession(scenario, timer.now(), {
-        ...userContext(options, { controller, timer }),
+    for (let run = 0; run < runs && parts.controller.status === 'running'; run++)
+      await playSession(scenario, parts.timer.now(), {
+        ...userContext(options, parts),
         open,
         thinkFactor: 0,
         expected: ({ recorded }) => recorded,
@@ -235,9 +241,9 @@ async function calibrate(
 
 function userContext(
   { timeout, startTimeout = DEFAULT_START_TIMEOUT, thinkFactor = 1 }: Partial<LoadOptions>,
-  { controller, timer }: RunParts,
+  { controller, onStop, timer }: RunParts,
 ): Omit<UserContext, 'open' | 'expected' | 'onCall'> {
-  return { timeout, startTimeout, thinkFactor, controller, timer }
+  return { timeout, startTimeout, thinkFactor, controller, onStop, timer }
 }
 
 const MAX_FAILURES = 5
@@ -401,7 +407,7 @@ class LoadRun {
     totals: () => Pick<LoadTotals, 'add' | SessionCount>,
   ): Promise<boolean> {
     const { maxSessions = Infinity } = this.#options
-    const { controller, timer, expected } = this.#parts
+    const { controller, expected } = this.#parts
     totals().sessionsStarted++
     if (this.#open >= maxSessions) {
       this.#waited++
@@ -417,7 +423,7 @@ class LoadRun {
         return false
       }
       const end = await playSession(scenario, intendedStart, {
-        ...userContext(this.#options, { controller, timer }),
+        ...userContext(this.#options, this.#parts),
         open,
         expected: ({ label, recorded }) => expected.get(label) ?? recorded,
         onCall: (label, call) => totals().add(label, call),

@@ -1,6 +1,7 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import { member, parseJson } from '../json/parse.ts'
 import type { OpenLink } from '../link/client-link.ts'
+import { KnownResponses, type SharedMemory } from '../link/known-responses.ts'
 import type { ReplayController } from '../replay/control/controller.ts'
 import { answerTimeout, DEFAULT_TIMEOUT } from '../replay/options.ts'
 import { type PlannedMessage, planMessages, type ReplayPlan } from '../replay/plan/plan.ts'
@@ -19,8 +20,8 @@ import { Peer } from '../replay/session/peer.ts'
 import { dropLeftOutProducers } from '../replay/values/left-out-producers.ts'
 import { createCarriedValues } from '../replay/values/carried-values.ts'
 import { findId, replaceId } from '../protocol/find-id.ts'
-import { classifyMessage, META_KEYS } from '../protocol/message.ts'
-import type { LiveCall } from '../replay/session/live-session.ts'
+import { classifyMessage, META_KEYS, type Request } from '../protocol/message.ts'
+import type { AnswerText, ExchangeCaller, LiveCall } from '../replay/session/live-session.ts'
 import type { CallMeasurement, CallOutcome } from './measurements.ts'
 import type { PreciseTimer } from './precise-timer.ts'
 
@@ -49,10 +50,11 @@ interface ScenarioMessage {
 }
 
 interface PlainRequest {
-  readonly method: string
-  readonly params: unknown
+  readonly request: Request
   readonly before: string
   readonly after: string
+  readonly isAscii: boolean
+  readonly known: KnownResponses
 }
 
 /** Plans what a virtual user sends. */
@@ -68,6 +70,7 @@ export function createLoadScenario(
   const heldBack = new Map<string, number>()
   for (const { fate, tool } of all)
     if (fate.kind === 'hold') heldBack.set(tool ?? '', (heldBack.get(tool ?? '') ?? 0) + 1)
+  const requests = new PlainRequests(plan)
   const ends = all.map(({ turn, at }) => turn.response?.t ?? at)
   const messages = all.flatMap((planned, place) => {
     if (planned.fate.kind !== 'send') return []
@@ -76,21 +79,46 @@ export function createLoadScenario(
     const { message, tool, at } = planned
     const recorded = message.kind === 'request' ? (ends[place] ?? at) - at : 0
     const label = tool ?? message.method
-    return [{ planned, label, think: Math.max(0, at - ready), recorded, plain: plainRequest(planned, plan) }]
+    return [{ planned, label, think: Math.max(0, at - ready), recorded, plain: requests.of(planned) }]
   })
   return { name, part, plan, bindings, messages, heldBack }
 }
 
-/** Returns `undefined` for a request that needs more than its answer, such as one that the tape cancels. */
-function plainRequest({ message, turn, text }: PlannedMessage, plan: ReplayPlan): PlainRequest | undefined {
-  if (message.kind !== 'request' || plan.hasRounds || plan.cancelled.size > 0) return undefined
-  if (turn.response === undefined || turn.steps.length > 1 || text.includes(META_KEYS.progressToken))
-    return undefined
-  const id = findId(text)
-  if (id === undefined) return undefined
-  const { method, params } = message
-  return { method, params, before: text.slice(0, id.start), after: text.slice(id.end) }
+/** The requests of a tape that can be sent in the short way. Equal ones share what is known about their responses. */
+class PlainRequests {
+  readonly #plan: ReplayPlan
+  readonly #byText = new Map<string, PlainRequest>()
+  readonly #memory: SharedMemory = { left: MAX_KNOWN_RESPONSES }
+
+  constructor(plan: ReplayPlan) {
+    this.#plan = plan
+  }
+
+  /** Returns `undefined` for a request that needs more than its answer, such as one that the tape cancels. */
+  of({ message, turn, text }: PlannedMessage): PlainRequest | undefined {
+    if (message.kind !== 'request' || this.#plan.hasRounds || this.#plan.cancelled.size > 0) return undefined
+    if (turn.response === undefined || turn.steps.length > 1 || text.includes(META_KEYS.progressToken))
+      return undefined
+    const id = findId(text)
+    if (id === undefined) return undefined
+    const [before, after] = [text.slice(0, id.start), text.slice(id.end)]
+    const key = `${before}\n${after}`
+    const known = this.#byText.get(key)
+    if (known !== undefined) return known
+    const plain = {
+      request: message,
+      before,
+      after,
+      isAscii: Buffer.byteLength(text) === text.length,
+      known: new KnownResponses(this.#memory),
+    }
+    this.#byText.set(key, plain)
+    return plain
+  }
 }
+
+/** Characters of responses that are remembered for a tape. */
+const MAX_KNOWN_RESPONSES = 16 * 1024 * 1024
 
 /** What all virtual users of a run share. */
 export interface UserContext {
@@ -105,6 +133,8 @@ export interface UserContext {
   readonly expected: (message: Pick<ScenarioMessage, 'label' | 'recorded'>) => number
   readonly onCall: (label: string, measurement: CallMeasurement) => void
   readonly controller: ReplayController
+  /** What is called when the run is stopped. With thousands of users, as many listeners of one `AbortSignal` would be slow. */
+  readonly onStop: Set<() => void>
 }
 
 export const HANDSHAKE_LABEL = '(connect)'
@@ -127,12 +157,16 @@ export async function playSession(
   const peer = createPeer(scenario, context)
   const send = createSendContext(scenario, peer, context)
   const giveUp = (): void => void peer.close() // ends the requests that are open
-  controller.stopped.addEventListener('abort', giveUp)
-  // For each message: when it was due, when a user on schedule would have sent it, and when its response came or was expected.
-  const { size } = scenario.plan
-  const ended = new Float64Array(size)
-  const intendedEnd = new Float64Array(size)
-  const open = new Map<number, Promise<void>>()
+  context.onStop.add(giveUp)
+  const user: UserState = {
+    peer,
+    send,
+    context,
+    ended: new Float64Array(scenario.plan.size),
+    intendedEnd: new Float64Array(scenario.plan.size),
+    open: [],
+  }
+  const { ended, intendedEnd, open } = user
   const first = scenario.messages[0]
   let sent = timer.now()
   let intended = Math.min(intendedStart, sent)
@@ -151,32 +185,24 @@ export async function playSession(
     sent = connected
     for (const message of scenario.messages) {
       const { planned, think } = message
-      for (const index of planned.after) await open.get(index)
+      for (const index of planned.after) if (open[index] !== undefined) await open[index]
       const wait = think * thinkFactor
       const due = latestOf(planned.after, ended, sent) + wait
       // A session that is ahead of its schedule has no slack that could hide a later delay.
       intended = Math.min(due, latestOf(planned.after, intendedEnd, intended) + wait)
-      if (due > timer.now()) await timer.until(due)
-      if (controller.status === 'stopped') return 'cut'
       sent = timer.now()
-      const { index } = planned
-      const times = { due, intended, sent }
-      const onEnd = (call: CallMeasurement | undefined, at: number): void => {
-        ended[index] = at
-        intendedEnd[index] = times.intended + Math.min(context.expected(message), at - times.sent)
-        open.delete(index)
-        if (call !== undefined) context.onCall(message.label, call)
+      if (due > sent) {
+        await timer.until(due)
+        sent = timer.now()
       }
-      open.set(
-        index,
-        callDirectly(message, { peer, send, times, onEnd }) ??
-          callAsPlanned(message, { peer, send, times, onEnd }),
-      )
+      if (controller.status === 'stopped') return 'cut'
+      const call = new UserCall(message, { due, intended, sent }, user)
+      open[planned.index] = call.isSentDirectly() ? call.ended : call.sendAsPlanned()
     }
-    await Promise.all(open.values())
+    await Promise.all(open)
     return controller.status === 'stopped' ? 'cut' : 'done'
   } finally {
-    controller.stopped.removeEventListener('abort', giveUp)
+    context.onStop.delete(giveUp)
     await peer.close()
   }
 }
@@ -187,84 +213,115 @@ function latestOf(indexes: readonly number[], times: Float64Array, atLeast: numb
   return latest
 }
 
-/** When a request was due, and when a user on schedule would have sent it. */
+interface UserState {
+  readonly peer: Peer
+  readonly send: SendContext
+  readonly context: Pick<UserContext, 'expected' | 'onCall'>
+  /** For each message, when its response came, and when a user on schedule would have had it. */
+  readonly ended: Float64Array
+  readonly intendedEnd: Float64Array
+  /** For each message, its call while it has no response. */
+  readonly open: (Promise<void> | undefined)[]
+}
+
+/** When a request was due, when a user on schedule would have sent it, and when it was sent. */
 interface CallTimes {
   readonly due: number
   readonly intended: number
+  readonly sent: number
 }
 
-interface UserCall {
-  readonly peer: Peer
-  readonly send: SendContext
-  readonly times: CallTimes
-  /** Called with the measurement, or `undefined` if nothing was measured, and with the time of the end. */
-  readonly onEnd: (call: CallMeasurement | undefined, at: number) => void
-}
+/** One request of a virtual user. */
+class UserCall implements ExchangeCaller {
+  /** Resolves when a call that was sent directly is over. */
+  readonly ended: Promise<void>
+  readonly #message: ScenarioMessage
+  readonly #times: CallTimes
+  readonly #user: UserState
+  #resolve: () => void = () => {}
 
-/** Sends a message like a replay. */
-async function callAsPlanned({ planned }: ScenarioMessage, { send, times, onEnd }: UserCall): Promise<void> {
-  const result = await sendMessage(planned, send)
-  const isUnbound = result.kind === 'unsent' && result.state === 'unbound'
-  onEnd(result.kind === 'requested' ? measure(result, times) : isUnbound ? NOT_SENT : undefined, send.now())
-}
+  constructor(message: ScenarioMessage, times: CallTimes, user: UserState) {
+    this.#message = message
+    this.#times = times
+    this.#user = user
+    this.ended = new Promise((resolve) => (this.#resolve = resolve))
+  }
 
-/**
- * Sends a request in the short way of the session, which is several times as fast. Returns `undefined` if the message needs more,
- * or the connection cannot do it.
- */
-function callDirectly(
-  { planned, plain }: ScenarioMessage,
-  { peer, send, times, onEnd }: UserCall,
-): Promise<void> | undefined {
-  const session = plain && peer.openSessionOf(planned.link)
-  if (session === undefined || plain === undefined) return undefined
-  const { text: filled, unbound } = send.values.fill(planned)
-  if (unbound.length > 0) return undefined
-  const id = session.nextId()
-  const isUnchanged = filled === planned.text
-  const text = isUnchanged ? plain.before + String(id) + plain.after : replaceId(filled, String(id))
-  const parsed = isUnchanged ? plain : requestIn(filled)
-  if (parsed === undefined) return undefined
-  const message = { kind: 'request', id, method: parsed.method, params: parsed.params } as const
-  let isSent = false
-  const promise = new Promise<void>((resolve) => {
-    isSent = session.exchange(
-      { text, id, token: undefined, timeout: answerTimeout(send.timeout, planned.turn), message },
+  /**
+   * Sends a request in the short way of the session, which is several times as fast. Returns false if the message needs more, or the
+   * connection cannot do it.
+   */
+  isSentDirectly(): boolean {
+    const { planned, plain } = this.#message
+    const { peer, send } = this.#user
+    const session = plain && peer.openSessionOf(planned.link)
+    if (session === undefined || plain === undefined) return false
+    const { text: filled, unbound } = send.values.fill(planned)
+    if (unbound.length > 0) return false
+    const id = session.nextId()
+    const isUnchanged = filled === planned.text
+    const text = isUnchanged ? plain.before + String(id) + plain.after : replaceId(filled, String(id))
+    const request = isUnchanged ? plain.request : requestIn(filled)
+    if (request === undefined) return false
+    const known = send.values.learnsFrom(planned) ? undefined : plain.known
+    const isAscii = isUnchanged && plain.isAscii
+    const sentAt = this.#times.sent
+    const timeout = answerTimeout(send.timeout, planned.turn)
+    return session.exchange({ text, isAscii, id, request, timeout, sentAt, known }, this)
+  }
+
+  onAnswer(response: AnswerText | undefined, firstByteAt: number, endedAt: number): boolean {
+    const { due, intended, sent } = this.#times
+    const outcome = response === undefined ? 'ok' : outcomeOfResponse(response.value)
+    if (response !== undefined) this.#user.send.values.learn(this.#message.planned, [response.text])
+    this.#end(
       {
-        onAnswer: ({ response, text: answer, sentAt, firstByteAt, endedAt }) => {
-          send.values.learn(planned, [answer])
-          onEnd(
-            {
-              outcome: outcomeOfResponse(response),
-              service: endedAt - sentAt,
-              response: endedAt - times.intended,
-              lag: Math.max(0, sentAt - times.due),
-              firstByte: firstByteAt - sentAt,
-            },
-            endedAt,
-          )
-          resolve()
-        },
-        onCall: (call) => void endOfCall(call, planned, { send, times, onEnd }).then(resolve),
+        outcome,
+        service: endedAt - sent,
+        response: endedAt - intended,
+        lag: Math.max(0, sent - due),
+        firstByte: firstByteAt - sent,
+        firstProgress: undefined,
       },
+      endedAt,
     )
-  })
-  return isSent ? promise : undefined
+    this.#resolve()
+    return outcome === 'ok'
+  }
+
+  /** Waits for a request whose response is not one JSON body. */
+  async onCall(call: LiveCall): Promise<void> {
+    const { send } = this.#user
+    const end = await call.ended
+    const { endedAt = send.now(), sentAt, asides, firstByteAt } = call
+    if (end.kind === 'answered')
+      send.values.learn(this.#message.planned, [...asides.map(({ text }) => text), end.text])
+    this.#end(measure({ end, endedAt, sentAt, asides, firstByteAt }, this.#times), endedAt)
+    this.#resolve()
+  }
+
+  /** Sends a message like a replay. */
+  async sendAsPlanned(): Promise<void> {
+    const { send } = this.#user
+    const result = await sendMessage(this.#message.planned, send)
+    const isUnbound = result.kind === 'unsent' && result.state === 'unbound'
+    const measured = result.kind === 'requested' ? measure(result, this.#times) : undefined
+    this.#end(isUnbound ? NOT_SENT : measured, send.now())
+  }
+
+  /** `measurement` is `undefined` if nothing was measured. */
+  #end(measurement: CallMeasurement | undefined, at: number): void {
+    const { planned, label } = this.#message
+    const { ended, intendedEnd, open, context } = this.#user
+    const { intended, sent } = this.#times
+    ended[planned.index] = at
+    intendedEnd[planned.index] = intended + Math.min(context.expected(this.#message), at - sent)
+    open[planned.index] = undefined
+    if (measurement !== undefined) context.onCall(label, measurement)
+  }
 }
 
-/** Waits for a request whose response is not one JSON body. */
-async function endOfCall(
-  call: LiveCall,
-  planned: PlannedMessage,
-  { send, times, onEnd }: Omit<UserCall, 'peer'>,
-): Promise<void> {
-  const end = await call.ended
-  const { endedAt = send.now(), sentAt, asides, firstByteAt } = call
-  if (end.kind === 'answered') send.values.learn(planned, [...asides.map(({ text }) => text), end.text])
-  onEnd(measure({ end, endedAt, sentAt, asides, firstByteAt }, times), endedAt)
-}
-
-function requestIn(text: string): Pick<PlainRequest, 'method' | 'params'> | undefined {
+function requestIn(text: string): Request | undefined {
   const message = classifyMessage(parseJson(text))
   return message.kind === 'request' ? message : undefined
 }
@@ -304,10 +361,7 @@ function outcomeOfResponse(response: unknown): CallOutcome {
   return member(member(response, 'result'), 'isError') === true ? 'isError' : 'ok'
 }
 
-function createPeer(
-  { part }: LoadScenario,
-  { open, timeout, startTimeout, timer, controller }: UserContext,
-): Peer {
+function createPeer({ part }: LoadScenario, { open, timeout, startTimeout, timer }: UserContext): Peer {
   return new Peer(part, {
     open,
     handshake: 'own',
@@ -315,7 +369,6 @@ function createPeer(
     startTimeout,
     onAsk: 'decline',
     onOpening: () => {},
-    controller,
     timesFirstByte: true,
     now: () => timer.now(),
   })

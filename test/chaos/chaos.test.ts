@@ -306,3 +306,24 @@ test('a client command that does not say where the server goes is refused', asyn
   const { code, err } = await every(CALLER)
   expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('write {server} where') })
 })
+
+test('a client that fails without a fault is refused, and what it said is shown', async () => {
+  const { code, err } = await every(
+    [process.execPath, '--input-type=module', '-e', FAILING_CLIENT, '{url}'],
+    '--kinds',
+    'error',
+  )
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: expect.stringMatching(
+      /without any fault, the client ends with exit code 3[^]*it said: no such tool/,
+    ),
+  })
+})
+
+const FAILING_CLIENT = `
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'first', arguments: {} } }
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  await fetch(process.argv[1], { method: 'POST', headers, body: JSON.stringify(message) })
+  console.error('no such tool')
+  process.exitCode = 3`

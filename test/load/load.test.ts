@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { decodeFromCompressedBase64 } from 'hdr-histogram-js'
 import { afterEach, expect, test, vi } from 'vitest'
 import { META_KEYS } from '../../src/protocol/message.ts'
+import { copyTapeRedacted } from '../../src/share/share-tape.ts'
+import { tapeFile } from '../serve/tape-file.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
-import { ENVELOPE } from '../support/tape-of.ts'
+import { call, ENVELOPE, HANDSHAKE } from '../support/tape-of.ts'
 import { reelay } from '../replay/reelay.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -265,6 +267,38 @@ test('a server command is started for each session, and no process is left', asy
   expect(err).toBe('')
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ mostOpen: 2, all: { failed: 0 } })
+})
+
+test('each of two tapes gets the secrets behind its own placeholders', async () => {
+  const tokens = new Set<string>()
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    const { id, method, params } = request.method === 'POST' ? JSON.parse(body) : {}
+    if (id === undefined) return void response.writeHead(202).end()
+    if (method === 'tools/call') tokens.add(params.arguments.token)
+    const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: INFO }
+    const result = method === 'initialize' ? initialized : { content: [], tools: TOOLS }
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  running.push(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as { port: number }
+  const secret = `ghp_${'Zx9Qw3Er5Ty7'.repeat(3)}`
+  const plain = tapeFile(...HANDSHAKE, ...call(1, 'read', { token: 'none' }, 'read'))
+  const redacted = join(temporaryFolder(), 'redacted.tape.jsonl')
+  await copyTapeRedacted({
+    from: tapeFile(...HANDSHAKE, ...call(1, 'read', { token: secret }, 'read')),
+    to: redacted,
+  })
+  expect(readFileSync(redacted, 'utf8')).not.toContain(secret)
+  const words = ['--users', '4', '--for', '1s', '--url', `http://127.0.0.1:${port}/mcp`, '--think', 'none']
+  const run = start([process.execPath, REELAY, 'load', plain, redacted, ...words], {
+    env: { ...process.env, API_TOKEN: secret },
+  })
+  expect(await run.exited).toMatchObject({ code: 0 })
+  expect(tokens).toEqual(new Set(['none', secret]))
 })
 
 test('several threads share the users and the sessions, and their figures add up', async () => {

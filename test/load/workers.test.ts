@@ -66,30 +66,20 @@ function loadOn(redis: string, tape: string, url: string, ...options: string[]):
 
 test('three workers play the same sessions as one process, and a worker that is killed is replaced without doubling or losing any', async () => {
   const [redis, server, tape] = [await startRedis(), await countingServer(), lookTape()]
+  const shape = ['--rate', '20/s', '--for', '5s']
   const workers = await Promise.all([1, 2, 3].map(() => startWorker(redis.url)))
-  const run = loadOn(redis.url, tape, server.url, '--rate', '20/s', '--for', '8s', '--expect-workers', '3')
-  await until(() => server.calls() > 150)
+  const run = loadOn(redis.url, tape, server.url, ...shape, '--expect-workers', '3')
+  await until(() => server.calls() > 100)
   workers[0]!.child.kill('SIGKILL')
+  const { url } = await countingServer()
+  const alone = await reelay('load', tape, '--url', url, ...shape, '--grace', '30s', '--json')
+  const one = JSON.parse(alone.out)
   expect(await run.exited).toMatchObject({ code: 0 })
   const report = JSON.parse(run.stdout().toString())
-  const alone = await reelay(
-    'load',
-    tape,
-    '--url',
-    server.url,
-    '--rate',
-    '20/s',
-    '--for',
-    '8s',
-    '--grace',
-    '30s',
-    '--json',
-  )
-  const one = JSON.parse(alone.out)
-  expect(report.sessions).toEqual({ started: 160, done: 160, cut: 0, failed: 0 })
+  expect(report.sessions).toEqual({ started: 100, done: 100, cut: 0, failed: 0 })
   expect(report.sessions).toEqual(one.sessions)
   expect(report.calls.look.outcomes).toEqual(one.calls.look.outcomes)
-  expect(report.calls.look.service.count).toBe(800)
+  expect(report.calls.look.service.count).toBe(500)
   expect(report.workers).toMatchObject({ missing: [], takeovers: [{ gap: expect.any(Number) }] })
   expect(run.stderr()).toContain('was lost')
 })
@@ -97,23 +87,23 @@ test('three workers play the same sessions as one process, and a worker that is 
 test('a restart of Redis that loses its data loses and doubles nothing', async () => {
   const [redis, server, tape] = [await startRedis(), await countingServer(), lookTape()]
   await Promise.all([1, 2].map(() => startWorker(redis.url)))
-  const run = loadOn(redis.url, tape, server.url, '--rate', '10/s', '--for', '10s', '--expect-workers', '2')
-  await until(() => server.calls() > 100)
+  const run = loadOn(redis.url, tape, server.url, '--rate', '10/s', '--for', '5s', '--expect-workers', '2')
+  await until(() => server.calls() > 50)
   await redis.kill()
   await until(() => run.stderr().includes('Redis cannot be reached'))
   await redis.restart()
   expect(await run.exited).toMatchObject({ code: 0 })
   const report = JSON.parse(run.stdout().toString())
   expect(run.stderr()).toContain('Redis is back')
-  expect(report.sessions).toEqual({ started: 100, done: 100, cut: 0, failed: 0 })
-  expect(report.calls.look.service.count).toBe(500)
+  expect(report.sessions).toEqual({ started: 50, done: 50, cut: 0, failed: 0 })
+  expect(report.calls.look.service.count).toBe(250)
   expect(report.workers).toMatchObject({ missing: [], takeovers: [] })
 })
 
 test('a worker that joins late says so, and takes the part of one that ends with Ctrl+C', async () => {
   const [redis, server, tape] = [await startRedis(), await countingServer(), lookTape()]
   const first = await startWorker(redis.url)
-  const run = loadOn(redis.url, tape, server.url, '--rate', '10/s', '--for', '8s')
+  const run = loadOn(redis.url, tape, server.url, '--rate', '10/s', '--for', '5s')
   await until(() => server.calls() > 50)
   const late = await startWorker(redis.url)
   expect(late.stderr()).toContain('a run is under way: this worker takes part if another one is lost')
@@ -121,7 +111,7 @@ test('a worker that joins late says so, and takes the part of one that ends with
   expect(await first.exited).toMatchObject({ code: 0 })
   expect(await run.exited).toMatchObject({ code: 0 })
   const report = JSON.parse(run.stdout().toString())
-  expect(report.sessions).toEqual({ started: 80, done: 80, cut: 0, failed: 0 })
+  expect(report.sessions).toEqual({ started: 50, done: 50, cut: 0, failed: 0 })
   expect(report.workers).toMatchObject({ missing: [], takeovers: [{ part: 0 }] })
 })
 
@@ -129,7 +119,7 @@ test('without any worker left, the report says which figures are missing, and th
   const [redis, server, tape] = [await startRedis(), await countingServer(), lookTape()]
   const only = await startWorker(redis.url)
   const run = loadOn(redis.url, tape, server.url, '--rate', '10/s', '--for', '60s')
-  await until(() => server.calls() > 80)
+  await until(() => server.calls() > 130)
   only.child.kill('SIGKILL')
   expect(await run.exited).toMatchObject({ code: 3 })
   const report = JSON.parse(run.stdout().toString())
@@ -143,7 +133,7 @@ test('Ctrl+C ends a run on workers within a second, with its report and exit cod
   const [redis, server, tape] = [await startRedis(), await countingServer(), lookTape()]
   const worker = await startWorker(redis.url, ['--once'])
   const run = loadOn(redis.url, tape, server.url, '--users', '3', '--for', '10m')
-  await until(() => server.calls() > 100)
+  await until(() => server.calls() > 50)
   run.child.kill('SIGINT')
   expect(await run.exited).toMatchObject({ code: 130 })
   const report = JSON.parse(run.stdout().toString())
@@ -158,7 +148,7 @@ test('the tape travels redacted, once, and headers and secrets are those of the 
   const env = { ...process.env, API_TOKEN: secret, LOAD_AUTH: 'Bearer of-the-worker' }
   await startWorker(redis.url, ['--header', 'authorization: ${env.LOAD_AUTH}'], env)
   for (let round = 0; round < 2; round++) {
-    const run = loadOn(redis.url, tape, server.url, '--rate', '5/s', '--for', '2s')
+    const run = loadOn(redis.url, tape, server.url, '--rate', '5/s', '--for', '1s')
     expect(await run.exited).toMatchObject({ code: 0 })
   }
   expect([...server.authorizations]).toEqual(['Bearer of-the-worker'])
@@ -200,7 +190,7 @@ test('a run without --url uses the server command of each worker', async () => {
     '--users',
     '2',
     '--for',
-    '2s',
+    '1s',
     '--allow',
     'look',
     '--workers',

@@ -168,6 +168,26 @@ test('bytes after a response are never read as the response to the next request'
   expect(sockets).toHaveLength(2)
 })
 
+test('a response that its caller knows is not read, unless it is the first of its connection', async () => {
+  const { url, sockets } = await socketServer((socket) => socket.write(OK))
+  const client = open()
+  const seen: string[] = []
+  const isKnown = (received: Buffer, bytes: number): boolean =>
+    seen.push(received.toString('latin1', 0, bytes)) > 0
+  const send = async (): Promise<string> => {
+    const { exchange, result } = start(client, url, GET, { isKnown })
+    exchange.end()
+    return result
+  }
+  expect([await send(), await send(), await get(client, url)]).toEqual([
+    '200 hi whole',
+    '0  whole',
+    '200 hi whole',
+  ])
+  expect(seen).toEqual([OK])
+  expect(sockets).toHaveLength(1)
+})
+
 test('a server that responds before the request is complete gets the rest of it, and then the next request', async () => {
   const received: string[] = []
   const { url, sockets } = await socketServer((socket, text) => {

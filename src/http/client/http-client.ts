@@ -21,6 +21,8 @@ export class HttpClient {
   readonly #maxIdleMs: number
   readonly #connections = new Set<HttpConnection>()
   readonly #idle = new Map<string, HttpConnection[]>()
+  /** The URL of the last request, and the idle connections to its origin: reading the origin of a URL takes as long as sending to it. */
+  #last: { readonly url: URL; readonly idle: HttpConnection[] } | undefined
   #sweep: NodeJS.Timeout | undefined
 
   constructor({ maxIdleMs = MAX_IDLE_MS }: HttpClientOptions = {}) {
@@ -39,24 +41,30 @@ export class HttpClient {
   }
 
   #connectionTo(url: URL): HttpConnection {
-    const idle = this.#idle.get(url.origin)
-    for (let known = idle?.pop(); known !== undefined; known = idle?.pop()) {
+    const idle = this.#idleTo(url)
+    for (let known = idle.pop(); known !== undefined; known = idle.pop()) {
       if (known.isReusable(performance.now())) return known // the timer may be late on a busy machine
       known.close()
     }
     const connection = new HttpConnection(url, {
       maxIdleMs: this.#maxIdleMs,
-      onIdle: (free) => this.#keep(free),
+      onIdle: (free) => this.#keep(free, idle),
       onClose: (closed) => this.#remove(closed),
     })
     this.#connections.add(connection)
     return connection
   }
 
-  #keep(free: HttpConnection): void {
-    const idle = this.#idle.get(free.origin)
-    if (idle === undefined) this.#idle.set(free.origin, [free])
-    else idle.push(free)
+  #idleTo(url: URL): HttpConnection[] {
+    if (this.#last?.url === url) return this.#last.idle
+    const idle = this.#idle.get(url.origin) ?? []
+    this.#idle.set(url.origin, idle)
+    this.#last = { url, idle }
+    return idle
+  }
+
+  #keep(free: HttpConnection, idle: HttpConnection[]): void {
+    idle.push(free)
     this.#sweep ??= setTimeout(() => this.#closeIdle(), this.#maxIdleMs).unref()
   }
 
@@ -74,12 +82,16 @@ export class HttpClient {
     const idle = this.#idle.get(closed.origin) ?? []
     const at = idle.indexOf(closed)
     if (at >= 0) idle.splice(at, 1)
-    if (idle.length === 0) this.#idle.delete(closed.origin)
   }
 }
 
 /** Receives the response to one request. After `abort`, or after the client was closed, only `onDrain` may still be called. */
 export interface ResponseHandlers {
+  /**
+   * Is shown what arrives first, in memory that is used again. Returns true if this is a whole response that the caller has read
+   * before; then only `onEnd` follows. The connection must be kept alive after it.
+   */
+  readonly isKnown?: (received: Buffer, bytes: number) => boolean
   readonly onHead: (head: HttpResponseHead) => void
   readonly onBody: (bytes: Buffer) => void
   /** The response is complete. */
@@ -111,6 +123,8 @@ export class HttpConnection {
   #lastHead: HttpResponseHead | undefined
   #isKeptAlive = true
   #hasUnreportedEnd = false
+  /** Some of the response to the current request has been read. */
+  #isReading = false
   #isPaused = false
   #idleSince = 0
   #idleMs: number
@@ -128,7 +142,10 @@ export class HttpConnection {
       },
       MAX_HEAD_BYTES,
     )
-    this.#socket = openSocket(url, (chunk) => this.#read(chunk))
+    this.#socket = openSocket(url, {
+      isKnown: (received, bytes) => this.#endIfKnown(received, bytes),
+      onChunk: (chunk) => this.#read(chunk),
+    })
     this.#socket.on('drain', () => this.#exchange?.handlers.onDrain?.())
     this.#socket.on('end', () => this.#endOfInput())
     this.#socket.on('error', (error) => void (this.#error ??= withMessage(error)))
@@ -143,6 +160,7 @@ export class HttpConnection {
   start(head: RequestHead, handlers: ResponseHandlers): HttpExchange {
     this.#exchange = new HttpExchange(this, head, handlers)
     this.#reader.begin(head.method)
+    this.#isReading = false
     this.#socket.ref()
     return this.#exchange
   }
@@ -180,7 +198,17 @@ export class HttpConnection {
     this.#exchange?.handlers.onHead(head)
   }
 
+  #endIfKnown(received: Buffer, bytes: number): boolean {
+    const exchange = this.#exchange
+    if (exchange?.handlers.isKnown === undefined || this.#isReading || !exchange.isRequestSent) return false
+    if (this.#lastHead === undefined) return false // how long this connection may be idle is not known yet
+    if (!exchange.handlers.isKnown(received, bytes)) return false
+    this.#reportEnd()
+    return true
+  }
+
   #read(chunk: Buffer): void {
+    this.#isReading = true
     try {
       this.#reader.push(chunk)
     } catch (error) {
@@ -250,12 +278,12 @@ export class HttpExchange {
     return this.#connection.write(data)
   }
 
-  /** Ends the request. A text given here is its whole body, encoded as UTF-8 and sent with its length. */
-  end(body?: string): void {
+  /** Ends the request. A text given here is its whole body, encoded as UTF-8 and sent with its length. The caller may know that it is ASCII. */
+  end(body?: string, isAscii?: boolean): void {
     if (this.isRequestSent) return
     this.isRequestSent = true
     if (body === undefined) this.#writeText(this.#head.isChunked ? '0\r\n\r\n' : '', this.handlers.onSent)
-    else this.#writeWhole(body)
+    else this.#writeWhole(body, isAscii === true ? body.length : Buffer.byteLength(body))
     this.#connection?.requestSent(this)
   }
 
@@ -294,9 +322,11 @@ export class HttpExchange {
     return this.#connection.write(data, 'latin1', onSent)
   }
 
-  #writeWhole(body: string): void {
-    const head = `${this.#head.text}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  #writeWhole(body: string, bytes: number): void {
+    const head = `${this.#head.text}Content-Length: ${bytes}\r\n\r\n`
     this.#isHeadSent = true
+    if (bytes === body.length)
+      return void this.#connection?.write(head + body, 'latin1', this.handlers.onSent) // ASCII
     if (this.#head.isAscii) return void this.#connection?.write(head + body, 'utf8', this.handlers.onSent)
     this.#connection?.write(head, 'latin1')
     this.#connection?.write(body, 'utf8', this.handlers.onSent)
@@ -347,11 +377,17 @@ function announcedIdleMs({ headers }: HttpResponseHead): number {
   return seconds === undefined ? Infinity : Number(seconds) * 800
 }
 
-function openSocket(url: URL, onChunk: (chunk: Buffer) => void): Socket {
+interface SocketReader {
+  /** Returns true if the bytes need not be read, because they are known. */
+  readonly isKnown: (received: Buffer, bytes: number) => boolean
+  readonly onChunk: (chunk: Buffer) => void
+}
+
+function openSocket(url: URL, reader: SocketReader): Socket {
   const host = bareHost(url)
   const options = { host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 1000 }
   if (url.protocol === 'http:') {
-    const onread = { buffer: RECEIVED, callback: copyReceived(onChunk) }
+    const onread = { buffer: RECEIVED, callback: takeReceived(reader) }
     return connect({ ...options, port: Number(url.port || 80), onread })
   }
   const socket = connectTls({
@@ -360,7 +396,7 @@ function openSocket(url: URL, onChunk: (chunk: Buffer) => void): Socket {
     servername: isIP(host) === 0 ? host : '', // a server name is never an IP address (RFC 6066, 3)
     ALPNProtocols: ['http/1.1'],
   })
-  return socket.on('data', onChunk)
+  return socket.on('data', (chunk: Buffer) => reader.isKnown(chunk, chunk.length) || reader.onChunk(chunk))
 }
 
 /**
@@ -369,8 +405,9 @@ function openSocket(url: URL, onChunk: (chunk: Buffer) => void): Socket {
  */
 const RECEIVED: Buffer = Buffer.allocUnsafeSlow(64 * 1024)
 
-function copyReceived(onChunk: (chunk: Buffer) => void): (bytes: number) => boolean {
+function takeReceived({ isKnown, onChunk }: SocketReader): (bytes: number) => boolean {
   return (bytes) => {
+    if (isKnown(RECEIVED, bytes)) return true
     const chunk = Buffer.allocUnsafe(bytes)
     RECEIVED.copy(chunk, 0, 0, bytes)
     onChunk(chunk)

@@ -86,7 +86,7 @@ interface RevisionProof {
   readonly version: string | undefined
 }
 
-interface PostContext {
+export interface PostContext {
   /** The headers that name the session and its version. */
   readonly sessionHeaders: Readonly<Record<string, string>>
   /** The input schema of a tool, if it is known. */

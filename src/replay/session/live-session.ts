@@ -1,6 +1,6 @@
 import { parseJson, member } from '../../json/parse.ts'
 import type { JsonRange } from '../../json/scan.ts'
-import type { ClientLink, ExchangeHandlers, OpenLink } from '../../link/client-link.ts'
+import type { ClientLink, LinkExchange, OpenLink } from '../../link/client-link.ts'
 import {
   classifyMessage,
   type Message,
@@ -33,9 +33,10 @@ export interface LiveSessionOptions {
   readonly timesFirstByte?: boolean | undefined
 }
 
-/** A session with the live server. Matches answers with requests, and unsolicited messages with the calls they belong to. */
 const MAX_STRAY_LINES = 1000
+const CLOSED = 'the session was closed'
 
+/** A session with the live server. Matches answers with requests, and unsolicited messages with the calls they belong to. */
 export class LiveSession {
   readonly #options: LiveSessionOptions
   readonly #open = new OpenCalls()
@@ -119,31 +120,20 @@ export class LiveSession {
    * Sends a request in a short way, for callers who need only its answer and the times. Returns false if that is not possible now;
    * nothing was sent then. A request whose response is not one JSON body becomes a call, like one of `request`.
    */
-  exchange(
-    outgoing: OutgoingCall & { readonly message: Request },
-    handlers: Pick<Exchange, 'onAnswer' | 'onCall'>,
-  ): boolean {
+  exchange(outgoing: DirectRequest, caller: ExchangeCaller): boolean {
     if (!this.#hasStarted || this.#end !== undefined || this.#isReleased) return false
     if (this.#link?.exchange === undefined || outgoing.timeout === Infinity) return false
-    const sentAt = this.#options.now()
-    const exchange: Exchange = {
-      outgoing,
-      sentAt,
-      due: sentAt + outgoing.timeout,
-      firstByteAt: 0,
-      ...handlers,
-    }
-    const isSent = this.#link.exchange(outgoing.text, outgoing.message, {
-      responding: () => void (exchange.firstByteAt = this.#options.now()),
-      answered: (text) => this.#endExchange(exchange, text),
-      differs: () => this.#callOf(exchange),
-    } satisfies ExchangeHandlers)
-    if (!isSent) return false
+    const exchange = new Exchange(this, outgoing, caller)
+    if (!this.#link.exchange(exchange)) return false
     this.sent++
-    this.#lastMessageAt = sentAt
+    this.#lastMessageAt = outgoing.sentAt
     this.#exchanges.add(exchange)
-    if (exchange.due < this.#exchangesDue) this.#checkExchangesAt(exchange.due, sentAt)
+    if (exchange.due < this.#exchangesDue) this.#checkExchangesAt(exchange.due, outgoing.sentAt)
     return true
+  }
+
+  now(): number {
+    return this.#options.now()
   }
 
   /** One timer serves all exchanges. One that is late becomes a call, which times out. */
@@ -151,7 +141,7 @@ export class LiveSession {
     const now = this.#options.now()
     let next = Infinity
     for (const exchange of this.#exchanges) {
-      if (exchange.due <= now) this.#callOf(exchange)
+      if (exchange.due <= now) this.callOf(exchange)
       else next = Math.min(next, exchange.due)
     }
     this.#exchangesDue = Infinity
@@ -164,33 +154,34 @@ export class LiveSession {
     this.#exchangeTimer = setTimeout(() => this.#checkExchanges(), due - now).unref()
   }
 
-  #endExchange(exchange: Exchange, text: string): void {
+  /** Reads the answer to an exchange. Returns the parsed answer, or `undefined` if it does not end the exchange. */
+  readAnswer(exchange: Exchange, text: string): unknown {
     const value = parseJson(text)
-    const { id } = exchange.outgoing
-    if (member(value, 'id') !== id || classifyMessage(value).kind !== 'response') {
-      this.#callOf(exchange)
-      return this.#receive(text)
-    }
-    if (!this.#exchanges.delete(exchange)) return // it is over
+    if (member(value, 'id') === exchange.outgoing.id && classifyMessage(value).kind === 'response')
+      return this.endExchange(exchange) ? value : undefined
+    this.callOf(exchange)
+    this.#receive(text)
+    return undefined
+  }
+
+  /** Returns false if the exchange was over before. */
+  endExchange(exchange: Exchange): boolean {
+    if (!this.#exchanges.delete(exchange)) return false
     this.received++
     this.#hasAnswered = true
-    exchange.onAnswer({
-      response: value,
-      text,
-      sentAt: exchange.sentAt,
-      firstByteAt: exchange.firstByteAt,
-      endedAt: this.#options.now(),
-    })
+    return true
   }
 
   /** Makes a call of an exchange that does not end as expected. */
-  #callOf(exchange: Exchange): void {
+  callOf(exchange: Exchange): void {
     if (!this.#exchanges.delete(exchange)) return
-    const call = new LiveCall(exchange.outgoing, exchange.sentAt, this.#calls++)
+    const { outgoing } = exchange
+    const message = { ...outgoing.request, id: outgoing.id }
+    const call = new LiveCall({ ...outgoing, token: undefined, message }, outgoing.sentAt, this.#calls++)
     if (exchange.firstByteAt > 0) call.firstByteAt = exchange.firstByteAt
     this.#open.add(call)
     this.#deadlines.add(call)
-    exchange.onCall(call)
+    exchange.caller.onCall(call)
     if (this.#end !== undefined) this.#finish(call, this.#end)
   }
 
@@ -218,7 +209,7 @@ export class LiveSession {
 
   async close(how?: Parameters<ClientLink['close']>[0]): Promise<void> {
     this.#endAll({ kind: 'given-up' })
-    this.#closing.abort()
+    this.#closing.abort(CLOSED) // without a reason, an error with a stack trace is made
     this.#deadlines.close()
     clearTimeout(this.#exchangeTimer)
     await this.#link?.close(how)
@@ -339,28 +330,77 @@ export class LiveSession {
   #endAll(end: CallEnd): void {
     this.#end ??= end
     this.notifications.close()
-    for (const exchange of this.#exchanges) this.#callOf(exchange)
+    for (const exchange of this.#exchanges) this.callOf(exchange)
     for (const call of this.#open) this.#finish(call, end)
   }
 }
 
-/** A request that was sent in the short way. */
-interface Exchange {
-  readonly outgoing: OutgoingCall
+/** A request that can be sent in the short way. */
+export interface DirectRequest extends Pick<LinkExchange, 'text' | 'isAscii' | 'request' | 'known'> {
+  readonly id: number
+  readonly timeout: number
   readonly sentAt: number
-  readonly due: number
-  firstByteAt: number
-  readonly onAnswer: (answer: ExchangeAnswer) => void
-  readonly onCall: (call: LiveCall) => void
 }
 
-/** A response with its parsed form, when its request was sent, and when its first and last bytes arrived. */
-interface ExchangeAnswer {
-  readonly response: unknown
+/** Who waits for a request that was sent in the short way. */
+export interface ExchangeCaller {
+  /** `response` is `undefined` if it equals a known one. Returns true if the response is good, and equal ones need not be read again. */
+  onAnswer(response: AnswerText | undefined, firstByteAt: number, endedAt: number): boolean
+  onCall(call: LiveCall): void
+}
+
+/** A response and its parsed form. */
+export interface AnswerText {
+  readonly value: unknown
   readonly text: string
-  readonly sentAt: number
-  readonly firstByteAt: number
-  readonly endedAt: number
+}
+
+/** A request that was sent in the short way. */
+class Exchange implements LinkExchange {
+  readonly outgoing: DirectRequest
+  readonly caller: ExchangeCaller
+  readonly text: string
+  readonly isAscii: boolean
+  readonly id: string
+  readonly request: Request
+  readonly known: LinkExchange['known']
+  readonly #session: LiveSession
+  firstByteAt = 0
+
+  constructor(session: LiveSession, outgoing: DirectRequest, caller: ExchangeCaller) {
+    this.#session = session
+    this.outgoing = outgoing
+    this.caller = caller
+    this.text = outgoing.text
+    this.isAscii = outgoing.isAscii
+    this.id = String(outgoing.id)
+    this.request = outgoing.request
+    this.known = outgoing.known
+  }
+
+  get due(): number {
+    return this.outgoing.sentAt + this.outgoing.timeout
+  }
+
+  responding(): void {
+    this.firstByteAt = this.#session.now()
+  }
+
+  answered(text: string): boolean {
+    const value = this.#session.readAnswer(this, text)
+    if (value === undefined) return false
+    return this.caller.onAnswer({ value, text }, this.firstByteAt, this.#session.now())
+  }
+
+  answeredAsKnown(): void {
+    if (!this.#session.endExchange(this)) return
+    const endedAt = this.#session.now()
+    this.caller.onAnswer(undefined, endedAt, endedAt)
+  }
+
+  differs(): void {
+    this.#session.callOf(this)
+  }
 }
 
 /** Returns true if a message reports the progress of an open call. */

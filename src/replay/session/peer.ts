@@ -27,8 +27,8 @@ interface PeerOptions {
   readonly onOpening: (recorded: unknown, live: unknown) => void
   /** Aborted if the run must end at once, even during the handshake. */
   readonly signal?: AbortSignal | undefined
-  /** A session that is still being opened is given up when the run is stopped. */
-  readonly controller: Pick<ReplayController, 'stopped'>
+  /** A session that is still being opened is given up when the run is stopped, or when the peer is closed. */
+  readonly controller?: Pick<ReplayController, 'stopped'>
   readonly now: () => number
   readonly timesFirstByte?: boolean
 }
@@ -138,7 +138,7 @@ export class Peer {
   }
 
   get #isGivenUp(): boolean {
-    return this.#isClosed || this.#options.controller.stopped.aborted
+    return this.#isClosed || this.#options.controller?.stopped.aborted === true
   }
 
   async #openSession(link: string): Promise<LiveSession> {
@@ -153,14 +153,14 @@ export class Peer {
     })
     this.#sessions.push(session)
     const giveUp = (): void => void this.#end(session)
-    controller.stopped.addEventListener('abort', giveUp)
+    controller?.stopped.addEventListener('abort', giveUp)
     try {
       if (!this.#isGivenUp) await this.#connect(session, link)
     } catch (error) {
       await this.#end(session)
       if (!this.#isGivenUp) throw error
     } finally {
-      controller.stopped.removeEventListener('abort', giveUp)
+      controller?.stopped.removeEventListener('abort', giveUp)
     }
     if (this.#isGivenUp) await this.#end(session) // requests on it end at once
     return session

@@ -15,6 +15,8 @@ export interface CarriedValues {
   fill(planned: PlannedMessage): FilledMessage
   /** The values of a message that come from the live server, for display. */
   describe(planned: PlannedMessage): readonly ShownBinding[]
+  /** Returns true if values of later messages come from the answer to this one. */
+  learnsFrom(planned: PlannedMessage): boolean
   /** Learns live values from what the server sent for a message. */
   learn(planned: PlannedMessage, texts: readonly string[]): void
   /** Indexes of messages whose answers contain values that this one sends. */
@@ -49,6 +51,7 @@ const NO_UNBOUND_VALUES: readonly UnboundValue[] = []
 export const NO_CARRIED_VALUES: CarriedValues = {
   fill: ({ text }) => ({ text, unbound: NO_UNBOUND_VALUES }),
   describe: () => [],
+  learnsFrom: () => false,
   learn: () => {},
   producersOf: () => [],
   fillAnswer: ({ text }) => text,
@@ -109,13 +112,14 @@ class BoundValues implements CarriedValues {
     }))
   }
 
-  learn({ turn }: PlannedMessage, texts: readonly string[]): void {
-    if (
-      this.#producerFrames.size === 0 ||
-      !turn.steps.some((step) => this.#producerFrames.has(serverMessageOf(step).n))
-    )
-      return
-    const recorded = turn.steps.map(serverMessageOf)
+  learnsFrom({ turn }: PlannedMessage): boolean {
+    if (this.#producerFrames.size === 0) return false
+    return turn.steps.some((step) => this.#producerFrames.has(serverMessageOf(step).n))
+  }
+
+  learn(planned: PlannedMessage, texts: readonly string[]): void {
+    if (!this.learnsFrom(planned)) return
+    const recorded = planned.turn.steps.map(serverMessageOf)
     for (const text of texts) {
       const place = recorded.findIndex((message) => isSameKind(message, text))
       const [message] = place < 0 ? [] : recorded.splice(place, 1)
