@@ -8,6 +8,6 @@ import { recordStdio } from './record-stdio.mjs'
 export async function chaosBench({ rounds }) {
   const faults = join(scratch, 'faults.json')
   writeFileSync(faults, JSON.stringify({ faults: [{ tool: 'never-called', timeout: true }] }))
-  const command = ['chaos', '--faults', faults, '--overwrite']
-  return [...(await recordHttp({ rounds, command })), ...(await recordStdio({ rounds, command }))]
+  const subcommand = ['chaos', '--faults', faults, '--overwrite']
+  return [...(await recordHttp({ rounds, subcommand })), ...(await recordStdio({ rounds, subcommand }))]
 }

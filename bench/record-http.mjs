@@ -9,13 +9,13 @@ const run = promisify(execFile)
 const node = process.execPath
 const program = (name) => join(here, 'http', `${name}.mjs`)
 
-/** `command` is the one of Reelay that stands between client and server. */
-export async function recordHttp({ rounds, command = ['record', '-q', '--numbered'] }) {
+/** `subcommand` is the one of Reelay that stands between client and server. */
+export async function recordHttp({ rounds, subcommand = ['record', '-q', '--numbered'] }) {
   const started = []
   try {
     const direct = await start(started, [program('server')])
     const pass = await start(started, [program('pass'), direct])
-    const variants = { direct, pass, reelay: await startReelay(started, direct, command) }
+    const variants = { direct, pass, reelay: await startReelay(started, direct, subcommand) }
     const drive = (...args) => interleave(rounds, variants, (origin) => driveOne(origin, args))
     return [await oneByOne(drive), await manyAtOnce(drive), await events(drive)]
   } finally {
@@ -63,9 +63,9 @@ async function start(started, args) {
   return line.toString().trim()
 }
 
-async function startReelay(started, origin, command) {
+async function startReelay(started, origin, subcommand) {
   const tape = join(scratch, 'http.tape.jsonl')
-  const child = spawn(node, [reelay, ...command, '-o', tape, '--url', `${origin}/mcp`], {
+  const child = spawn(node, [reelay, ...subcommand, '-o', tape, '--url', `${origin}/mcp`], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   started.push(child)

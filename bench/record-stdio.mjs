@@ -11,15 +11,15 @@ const LARGE = { size: 1_000_000, label: '1 MB', calls: 80, warm: 20, piped: 250,
 
 const RECORD = ['record', '-q', '--numbered']
 
-/** `command` is the one of Reelay that stands between client and server. */
-export async function recordStdio({ rounds, command = RECORD }) {
+/** `subcommand` is the one of Reelay that stands between client and server. */
+export async function recordStdio({ rounds, subcommand = RECORD }) {
   const [driver, echo, tee] = ['driver', 'echo', 'tee'].map((name) => compile(name))
   const log = join(scratch, 'stdio.tape.jsonl')
   const variants = {
     direct: [echo],
     tee: [tee, log, echo],
-    reelay: [process.execPath, reelay, ...command, '--no-redact', '-o', log, '--', echo],
-    redacting: [process.execPath, reelay, ...command, '-o', log, '--', echo],
+    reelay: [process.execPath, reelay, ...subcommand, '--no-redact', '-o', log, '--', echo],
+    redacting: [process.execPath, reelay, ...subcommand, '-o', log, '--', echo],
   }
   const pipe = { pipe: [process.execPath, join(here, 'stdio', 'pipe.mjs'), echo] }
   const driveAll = (times, commands, pin, ...args) =>

@@ -199,7 +199,7 @@ export async function playSession(
       const call = new UserCall(message, { due, intended, sent }, user)
       open[planned.index] = call.isSentDirectly() ? call.ended : call.sendAsPlanned()
     }
-    await Promise.all(open)
+    for (const call of open) if (call !== undefined) await call
     return controller.status === 'stopped' ? 'cut' : 'done'
   } finally {
     context.onStop.delete(giveUp)
@@ -289,8 +289,12 @@ class UserCall implements ExchangeCaller {
     return outcome === 'ok'
   }
 
+  onCall(call: LiveCall): void {
+    void this.#endWith(call)
+  }
+
   /** Waits for a request whose response is not one JSON body. */
-  async onCall(call: LiveCall): Promise<void> {
+  async #endWith(call: LiveCall): Promise<void> {
     const { send } = this.#user
     const end = await call.ended
     const { endedAt = send.now(), sentAt, asides, firstByteAt } = call

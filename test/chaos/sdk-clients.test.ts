@@ -64,7 +64,7 @@ async function playSdk(sdk: 'v1' | 'v2', url: string): Promise<Played> {
   const options = { timeout: TIMEOUT_MS }
   const play = async (): Promise<Played> => {
     try {
-      if (mcp instanceof ClientV1) await mcp.connect(new HttpV1(new URL(url)) as never, options)
+      if (mcp instanceof ClientV1) await mcp.connect(new HttpV1(new URL(url)), options)
       else await mcp.connect(new HttpV2(new URL(url)), options)
       const { tools } = await mcp.listTools(undefined, options)
       const call = { name: 'first', arguments: {} }

@@ -8,7 +8,7 @@ import { META_KEYS } from '../../src/protocol/message.ts'
 import { copyTapeRedacted } from '../../src/share/share-tape.ts'
 import { tapeFile } from '../serve/tape-file.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
-import { call, ENVELOPE, HANDSHAKE } from '../support/tape-of.ts'
+import { call as callOnTape, ENVELOPE, HANDSHAKE } from '../support/tape-of.ts'
 import { reelay } from '../replay/reelay.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -271,7 +271,7 @@ test('a server command is started for each session, and no process is left', asy
 
 test('each of two tapes gets the secrets behind its own placeholders', async () => {
   const tokens = new Set<string>()
-  const server = createServer(async (request, response) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     let body = ''
     for await (const chunk of request) body += String(chunk)
     const { id, method, params } = request.method === 'POST' ? JSON.parse(body) : {}
@@ -281,15 +281,16 @@ test('each of two tapes gets the secrets behind its own placeholders', async () 
     const result = method === 'initialize' ? initialized : { content: [], tools: TOOLS }
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
-  })
+  }
+  const server = createServer((request, response) => void respond(request, response))
   running.push(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { port: number }
   const secret = `ghp_${'Zx9Qw3Er5Ty7'.repeat(3)}`
-  const plain = tapeFile(...HANDSHAKE, ...call(1, 'read', { token: 'none' }, 'read'))
+  const plain = tapeFile(...HANDSHAKE, ...callOnTape(1, 'read', { token: 'none' }, 'read'))
   const redacted = join(temporaryFolder(), 'redacted.tape.jsonl')
   await copyTapeRedacted({
-    from: tapeFile(...HANDSHAKE, ...call(1, 'read', { token: secret }, 'read')),
+    from: tapeFile(...HANDSHAKE, ...callOnTape(1, 'read', { token: secret }, 'read')),
     to: redacted,
   })
   expect(readFileSync(redacted, 'utf8')).not.toContain(secret)
