@@ -38,9 +38,11 @@ test.each([
   expect(has(knowing(answer('11'), '11'), text, id)).toBe(false)
 })
 
+function twice(first: string, second: string): string {
+  return `{"jsonrpc":"2.0","id":${first},"result":{},"id":${second}}`
+}
+
 test('of two ids, the one that counts has to be that of the request', () => {
-  const twice = (first: string, second: string): string =>
-    `{"jsonrpc":"2.0","id":${first},"result":{},"id":${second}}`
   const known = knowing(twice('11', '11'), '11')
   expect(has(known, response(twice('12', '11')), '12')).toBe(false)
 })

@@ -199,7 +199,7 @@ export async function playSession(
       const call = new UserCall(message, { due, intended, sent }, user)
       open[planned.index] = call.isSentDirectly() ? call.ended : call.sendAsPlanned()
     }
-    for (const call of open) if (call !== undefined) await call
+    await Promise.all(open.filter((call) => call !== undefined))
     return controller.status === 'stopped' ? 'cut' : 'done'
   } finally {
     context.onStop.delete(giveUp)
