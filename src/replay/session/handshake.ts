@@ -43,7 +43,7 @@ export async function performHandshake(
     timeout,
     isHandshake: true,
   }).ended
-  if (end.kind !== 'answered' && session.strayLines.length > 0)
+  if (session.strayLines.length > 0 && mayHaveLogged(end))
     throw noiseOnStdout(method, session.strayLines, end)
   const result = resultIn(end, method)
   const { openedNotification } = revision
@@ -105,11 +105,12 @@ function describeCallEnd(end: Exclude<CallEnd, { kind: 'answered' }>): string {
   return end.kind === 'timeout' ? `no answer came within ${end.after} ms` : 'no answer came'
 }
 
-function noiseOnStdout(
-  method: string,
-  lines: readonly string[],
-  end: Exclude<CallEnd, { kind: 'answered' }>,
-): ReelayError {
+/** Over HTTP, such a line is the response itself. */
+function mayHaveLogged(end: CallEnd): boolean {
+  return end.kind === 'timeout' || (end.kind === 'lost' && end.why.startsWith('the server ended'))
+}
+
+function noiseOnStdout(method: string, lines: readonly string[], end: CallEnd): ReelayError {
   const why = end.kind === 'lost' ? `: ${end.why}` : ''
   const [count, are] = lines.length === 1 ? ['1 line', 'is'] : [`${lines.length} lines`, 'are']
   return new ReelayError(
