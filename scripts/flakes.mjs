@@ -18,6 +18,24 @@ import { installWhenNeeded, root } from './run.mjs'
 
 const [FILES, TESTS, WORKERS] = [8, 25, 8]
 
+const TEST = `import { expect, test } from 'vitest'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { useTape } from 'reelay/vitest'
+for (let nth = 0; nth < ${TESTS}; nth++)
+  test.concurrent('session ' + nth, async (test) => {
+    const tape = await useTape({ test, live: { command: process.execPath, args: ['server.mjs'] } })
+    const client = new Client({ name: 'agent', version: '1' })
+    await client.connect(await tape.transport())
+    for (const word of ['tea', 'milk', 'bread']) {
+      const query = word + ' ' + nth
+      const { structuredContent } = await client.callTool({ name: 'search', arguments: { query } })
+      expect(structuredContent).toEqual({ query })
+    }
+    await client.close()
+    expect(tape).toHaveCalledTimes('search', 3)
+  })
+`
+
 const words = process.argv.slice(2)
 const at = words.indexOf('--runs')
 const runs = at < 0 ? 100 : Number(words[at + 1])
@@ -64,24 +82,6 @@ function makeProject() {
   writeFileSync(join(folder, 'server.mjs'), server)
   for (let nth = 1; nth <= FILES; nth++) writeFileSync(join(folder, `file-${nth}.test.mjs`), TEST)
 }
-
-const TEST = `import { expect, test } from 'vitest'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { useTape } from 'reelay/vitest'
-for (let nth = 0; nth < ${TESTS}; nth++)
-  test.concurrent('session ' + nth, async (test) => {
-    const tape = await useTape({ test, live: { command: process.execPath, args: ['server.mjs'] } })
-    const client = new Client({ name: 'agent', version: '1' })
-    await client.connect(await tape.transport())
-    for (const word of ['tea', 'milk', 'bread']) {
-      const query = word + ' ' + nth
-      const { structuredContent } = await client.callTool({ name: 'search', arguments: { query } })
-      expect(structuredContent).toEqual({ query })
-    }
-    await client.close()
-    expect(tape).toHaveCalledTimes('search', 3)
-  })
-`
 
 /** Returns what a failing run said. */
 async function runTests(env) {

@@ -38,5 +38,6 @@ function install(folder, packages) {
 
 function versionIn(folder, name) {
   const file = join(folder, 'node_modules', name, 'package.json')
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version : undefined
+  // Some packages of Node write v20.19.0.
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).version.replace(/^v/, '') : undefined
 }

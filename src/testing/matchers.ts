@@ -118,7 +118,10 @@ function explain(
 ): string {
   const lines = calls.slice(0, MOST_LISTED).map((call) => `  ${escapeControlChars(callText(call))}`)
   const more = calls.length > MOST_LISTED ? [`  … and ${calls.length - MOST_LISTED} more`] : []
-  const list = lines.length === 0 ? ['  there were no calls'] : [...lines, ...more]
+  const list =
+    lines.length === 0
+      ? ['  there were no calls over tape.transport(); those of tape.url() and tape.command() are not seen']
+      : [...lines, ...more]
   return [`expected the session ${pass ? 'not ' : ''}to ${what}; its calls:`, ...list].join('\n')
 }
 

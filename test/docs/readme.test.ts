@@ -20,7 +20,8 @@ test.skipIf(process.platform === 'win32')(
     const { stdout, stderr } = await run('sh', [], quickStart('I write a server'))
     expect(stdout).toMatch(/°C in Oslo \(ticket [0-9a-f]{8}\)/)
     expect(stdout).toMatch(/^verdict: as recorded$/m)
-    expect(stderr).toContain('reelay: recorded')
+    expect(stdout).toMatch(/^weather city=<string>$/m)
+    expect(stderr).toContain('reelay: the tape of this run is')
     expect(readdirSync(join(home, 'tapes'))).toEqual(['smoke.noise.yaml', 'smoke.tape.jsonl'])
   },
 )

@@ -142,6 +142,12 @@ to accept this, update the tape: vitest -u; to record it again: REELAY_MODE=rewr
     expect(await runExample('python-agent', 'pytest')).toMatchObject({ code: 0 })
   })
 
+  test('the modes, URLs, faults and overrides of the pytest plugin work', async () => {
+    cpSync('python/tests', join(app, 'python-agent', 'plugin'), { recursive: true })
+    const tests = await runExample('python-agent', 'pytest', '-q', '--rootdir=plugin', 'plugin')
+    expect(tests).toMatchObject({ code: 0 })
+  })
+
   const PYTHON_URGENT = '            ("add_label", {"id": 7, "label": "urgent"}),\n'
   const PYTHON_LATER = '            ("add_label", {"id": 9, "label": "later"}),\n'
 

@@ -36,9 +36,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("reelay_command", "the command that runs Reelay, e.g. npx reelay", default="")
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_configure(config: pytest.Config) -> None:
     forced = os.environ.get("REELAY_MODE")
-    return f"reelay: REELAY_MODE={forced} overrides --record-mode" if forced else None
+    if forced:
+        print(f"reelay: REELAY_MODE={forced} overrides --record-mode", file=sys.stderr)
 
 
 @pytest.fixture
