@@ -127,8 +127,13 @@ function printMiss(miss: Miss): void {
 /** A program takes no options that make matching less strict, so no miss suggests any. */
 export const NO_COMMAND = (): undefined => undefined
 
+/** Set by `reelay test run` for its children: the command that records the tape again. */
+export const RECORD_AGAIN_VARIABLE = 'REELAY_RUN_RECORD_AGAIN'
+
 /** The command that records this program again. */
 function runRecordCommand(tape: string): string {
+  const { [RECORD_AGAIN_VARIABLE]: given } = process.env
+  if (given !== undefined) return given
   const program = [basename(process.argv0), ...process.execArgv, ...process.argv.slice(1)]
   const words = createThrowawayRedactor().command(program).map(quoteShellWord)
   return `reelay run --record ${quoteTapeArgument(tape)} --overwrite -- ${words.join(' ')}`

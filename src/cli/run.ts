@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { withProxiedLocalUrls, type ProxiedProgram } from '../auto/go-programs.ts'
 import { playProxiedServers, recordProxiedServers, type ServerProxy } from '../auto/proxied-servers.ts'
-import { PlayedServers, ReplayAccount } from '../auto/replay-servers.ts'
+import { PlayedServers, RECORD_AGAIN_VARIABLE, ReplayAccount } from '../auto/replay-servers.ts'
 import { ServerNames, TapeSet } from '../auto/server-lookup.ts'
 import {
   isRelay,
@@ -41,7 +41,7 @@ import { labelsToEnv } from '../record/tape-header.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { missingTapeHint } from '../store/file/read.ts'
 import { lastTapeNumber, numberedPath, removeTapes, requireNewTape } from '../store/file/write.ts'
-import { resolveTape } from '../store/home.ts'
+import { isTapePath, resolveTape, TAPE_EXTENSION } from '../store/home.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 import { escapeControlChars, quoteShellWord, quoteTapeArgument } from '../text.ts'
@@ -162,9 +162,7 @@ const testRunCommand = defineCommand<TestFlags>({
   usage: '[options] -- <command…>',
   arguments: { '<command...>': 'The test command and its arguments, after --' },
   options: {
-    tape: option('--tape <tape>', textValue, 'Name or path of the tape', {
-      default: '__tapes__/tests.tape.jsonl',
-    }),
+    tape: option('--tape <tape>', textValue, 'Name of a tape in __tapes__, or a path', { default: 'tests' }),
     mode: option(
       '--mode <mode>',
       choiceOf<TestMode>('auto', 'once', 'none', 'rewrite'),
@@ -173,11 +171,12 @@ const testRunCommand = defineCommand<TestFlags>({
     ),
     server: serverFilter('Record or replay only these servers'),
   },
-  run: async ([program, ...args], { tape = join('__tapes__', 'tests.tape.jsonl'), mode, server }) => {
+  run: async ([program, ...args], { tape: given = 'tests', mode, server }) => {
     if (program === undefined) throw usageError('no command to run', 'for example: reelay test run -- pytest')
     if (isRelay(process.env)) return relayServer([program, ...args])
     const command = [program, ...args] as const
     const flags = { ...(server !== undefined && { server }) }
+    const tape = testTapePath(given)
     const chosen = testMode(mode)
     const exists = existsSync(resolveTape(tape))
     if (chosen === 'none' && !exists)
@@ -189,10 +188,27 @@ const testRunCommand = defineCommand<TestFlags>({
         },
       )
     if (exists && chosen !== 'rewrite')
-      return replayProgram(tape, command, { ...flags, replay: tape, onDrift: 'fail' })
+      return replayProgram(tape, command, {
+        ...flags,
+        replay: tape,
+        onDrift: 'fail',
+        recordAgain: recordTestsCommandLine(given, command),
+      })
     await recordTests(tape, command, { ...flags, record: tape })
   },
 })
+
+/** Tapes of tests are committed, so that a name is a file of the project and not of the home folder. */
+function testTapePath(tape: string): string {
+  resolveTape(tape) // rejects names that cannot be names of files
+  return isTapePath(tape) ? tape : join('__tapes__', `${tape}${TAPE_EXTENSION}`)
+}
+
+function recordTestsCommandLine(tape: string, command: readonly string[]): string {
+  const words = createThrowawayRedactor().command(command).map(quoteShellWord)
+  const named = tape === 'tests' ? '' : ` --tape ${quoteTapeArgument(tape)}`
+  return `reelay test run --mode rewrite${named} -- ${words.join(' ')}`
+}
 
 function testMode(given: TestMode = 'auto'): TestMode {
   const { REELAY_MODE: forced = '' } = process.env
@@ -252,18 +268,23 @@ function moveAside(path: string): readonly AsideTape[] {
 
 export const testCommand: CommandDefinition = { name: 'test', options: {}, commands: [testRunCommand] }
 
+interface ReplayedRunFlags extends RunFlags {
+  /** The command that records the tape again, if it is not `reelay run`. */
+  readonly recordAgain?: string
+}
+
 /** Runs a program with the servers of a tape, and fails if that was no faithful replay. */
 async function replayProgram(
   tape: string,
   command: readonly [string, ...string[]],
-  flags: RunFlags,
+  flags: ReplayedRunFlags,
 ): Promise<void> {
   const lines: ReplayReportLine[] = []
   const unused: string[] = []
   const end = await runWithServers(command, flags, async (options) => {
     const tapes = new TapeSet(resolveTape(tape))
     const account = new ReplayAccount(options.report)
-    const recordCommand = recordCommandLine(tape, command)
+    const recordCommand = flags.recordAgain ?? recordCommandLine(tape, command)
     const shared = { ...options, tapes, account, name: tape, names: new ServerNames(), recordCommand }
     const isPlayedByProxy = !isNodeCommand(command[0]) && !needsOwnProxy()
     const authority = isPlayedByProxy ? await authorityFor(tapes, options) : undefined
@@ -288,7 +309,9 @@ async function replayProgram(
   if (problem === 'nothing played')
     printNote(
       `nothing was played from ${tape}: ${unseenReason(command[0], flags)}`,
-      `${serveHint(tape)}; --on-drift ignore accepts this`,
+      flags.recordAgain === undefined
+        ? `${serveHint(tape)}; --on-drift ignore accepts this`
+        : `record it again if the servers have changed: ${flags.recordAgain}`,
     )
   const answered = lines.reduce((sum, line) => sum + (line.answered ?? 0), 0)
   const hasDrift = lines.some(({ misses = 0, leftOver = 0 }) => misses + leftOver > 0)
@@ -337,7 +360,7 @@ type TrustedAuthority = CertificateKeyPair & { readonly certPath: string }
 
 async function runWithServers(
   command: readonly [string, ...string[]],
-  flags: RunFlags,
+  flags: ReplayedRunFlags,
   open: (options: ServerOptions) => Promise<ProgramServers>,
 ): Promise<ProcessExit> {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-run-'))
@@ -554,7 +577,7 @@ function checkRunFlags(flags: RunFlags, env: NodeJS.ProcessEnv): void {
 }
 
 /** The environment in which every Node program records or replays. The command line overrides the variables of the caller. */
-function runEnvironment(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function runEnvironment(flags: ReplayedRunFlags, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { record, replay, server, vault } = flags
   const mode = record === undefined ? 'REELAY_REPLAY' : 'REELAY_RECORD'
   const cleared = Object.entries(env).filter(
@@ -566,6 +589,7 @@ function runEnvironment(flags: RunFlags, env: NodeJS.ProcessEnv): NodeJS.Process
     [mode]: resolveTape(record ?? replay ?? '', env),
     ...(server !== undefined && { [`${mode}_SERVER`]: server }),
     ...(vault !== undefined && { REELAY_RECORD_VAULT: resolve(vault) }),
+    [RECORD_AGAIN_VARIABLE]: flags.recordAgain,
     ...labelsToEnv(readRunLabels(flags)),
     NODE_OPTIONS: [env['NODE_OPTIONS'], `--import=${AUTO_MODULE}`].filter(Boolean).join(' '),
   }

@@ -40,8 +40,15 @@ export async function runProgram(name: string, run: ProgramRun): Promise<Ended> 
   return ended([...node, resolve('test/fixtures/programs', name), JSON.stringify(orders), ...flags], env)
 }
 
-export async function ended(command: readonly string[], env: Record<string, string>): Promise<Ended> {
-  const program = start(command, { env: { PATH: process.env['PATH'], ...env } })
+export async function ended(
+  command: readonly string[],
+  env: Record<string, string>,
+  { cwd }: { readonly cwd?: string } = {},
+): Promise<Ended> {
+  const program = start(command, {
+    env: { PATH: process.env['PATH'], ...env },
+    ...(cwd !== undefined && { cwd }),
+  })
   program.child.stdin.end()
   const { code } = await program.exited
   return { code, stdout: program.stdout().toString(), stderr: program.stderr() }

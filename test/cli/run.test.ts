@@ -199,6 +199,26 @@ test('reelay test run records once, keeps the tape only if the command succeeds,
   expect(readdirSync(folder).filter((file) => file.includes('tape'))).toEqual(['tests.tape.jsonl'])
 })
 
+test('reelay test run puts a named tape into the project, and says how to record it again', async () => {
+  const folder = temporaryFolder()
+  const testRun = (program: readonly string[], env: Record<string, string>): Promise<Ended> =>
+    ended(
+      [NODE, REELAY, 'test', 'run', '--tape', 'agent', '--', ...program],
+      { REELAY_HOME: join(folder, 'home'), ...env },
+      { cwd: folder },
+    )
+  expect(await testRun(PROGRAM, { CI: '' })).toMatchObject({ code: 0 })
+  expect(readdirSync(join(folder, '__tapes__'))).toEqual(['agent.tape.jsonl'])
+  const other = [NODE, resolve('test/fixtures/programs/v1.cjs'), JSON.stringify([weatherIn('Rome')])]
+  const { code, stderr } = await testRun(other, { CI: '1' })
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/record a new tape +reelay test run --mode rewrite --tape agent -- \S*node /)
+  const idle = await testRun([NODE, '-e', '1'], { CI: '1' })
+  expect(idle.stderr).toMatch(
+    /\n {2}hint: record it again .*: reelay test run --mode rewrite --tape agent -- /,
+  )
+})
+
 /** Runs the program of the arguments, as a test command that fails afterwards. */
 function spawnProgram(): string {
   return "require('node:child_process').spawnSync(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });"
