@@ -5,6 +5,7 @@ The plugin is thin: ``reelay record`` and ``reelay serve`` do the work, and repo
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,8 +23,8 @@ import pytest
 
 MODES = ("auto", "once", "none", "new-episodes", "rewrite", "all")
 REPORT_VARIABLE = "REELAY_REPLAY_REPORT"
-START_SECONDS = 30
 STOP_SECONDS = 10
+LONGEST_NAME = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -262,8 +263,10 @@ def _tape_path(item: pytest.Item, name: str | None, nth: int) -> Path:
             raise pytest.UsageError(f"{name!r} cannot be the name of a tape: use letters, digits, - and _")
         return folder / f"{name}.tape.jsonl"
     own = item.nodeid.split("::", 1)[-1]
-    plain = re.sub(r"[^\w-]+", "-", own).strip("-")
-    return folder / item.path.stem / f"{plain}{'' if nth == 1 else f'-{nth}'}.tape.jsonl"
+    plain = re.sub(r"[^\w-]+", "-", own).strip("-")[:LONGEST_NAME]
+    # A hash keeps names apart that differ in other characters only, such as those of parametrized tests.
+    unique = "" if plain == own else f"-{hashlib.sha256(own.encode()).hexdigest()[:6]}"
+    return folder / item.path.stem / f"{plain}{unique}{'' if nth == 1 else f'-{nth}'}.tape.jsonl"
 
 
 def _choose_mode(config: pytest.Config) -> str:
