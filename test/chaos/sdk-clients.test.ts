@@ -120,7 +120,7 @@ interface PlannedFault {
   readonly method: string
 }
 
-/** Tasks, subscriptions and requests that need input are not in the session, and a task is not made of a plain call. */
+/** Tasks, subscriptions and requests that need input are not in the session: `sdk-sessions.test.ts` has them. */
 const OTHER_SESSIONS = new Set(['task', 'unsubscribe', 'rounds'])
 
 const PLANNED: readonly PlannedFault[] = FAULT_KINDS.filter(({ name }) => !OTHER_SESSIONS.has(name)).flatMap(
