@@ -9,7 +9,7 @@ import { installWhenNeeded, root, run } from './run.mjs'
 
 const NEWMAN = 'newman@6.2.2'
 const PLAYWRIGHT = '@playwright/test@1.65.1'
-const K6 = 'go.k6.io/k6@v1.3.0'
+const K6 = 'go.k6.io/k6@v1.8.1'
 
 const tools = join(tmpdir(), 'reelay-export-tools')
 const bin = (name) => join(tools, 'node_modules', '.bin', name)

@@ -3,7 +3,19 @@
 const NAMES = ['a', 'b', 'c', 'x1']
 const TEXTS = ['', 'a', 'ab', 'abc', 'x1', 'b', '2026-02-28', 'a@example.com', 'A', 'aa']
 const NUMBERS = [-1, 0, 1, 2, 2.5, 3, 4, 6, 10, 0.5]
-const PATTERNS = ['^a', 'b$', '^[a-c]+$', '1', '^x', '^[a-z]*$']
+const PATTERNS = [
+  '^a',
+  'b$',
+  '^[a-c]+$',
+  '1',
+  '^x',
+  '^[a-z]*$',
+  '^[a-z]{2,3}$',
+  '^\\w+$',
+  '^.{1,2}$',
+  '^(?:ab|x1)?$',
+  '[^a]',
+]
 const TYPES = ['null', 'boolean', 'string', 'integer', 'number', 'array', 'object']
 
 export function randomTools(random) {

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
+import { compareTexts, isWithoutTexts, readPattern, type TextRules } from './pattern-language.ts'
 import { matchesPattern, pointerTo, SchemaDocument, type SchemaNode } from './schema-document.ts'
 import {
   ALL_TYPES,
@@ -214,12 +215,22 @@ class SubsetProof {
       const { minLength, maxLength, pattern } = schema
       if (
         typeof minLength === 'number' &&
-        minLength > Math.max(excludes(left, '') ? 1 : 0, facts.number('minLength', 'max', 0))
+        minLength > Math.max(excludes(left, '') ? 1 : 0, facts.text.least) &&
+        !facts.areTexts({ least: minLength })
       )
         return stop('minLength may be higher')
-      if (typeof maxLength === 'number' && maxLength < facts.number('maxLength', 'min', Infinity))
+      if (
+        typeof maxLength === 'number' &&
+        maxLength < facts.text.most &&
+        !facts.areTexts({ most: maxLength })
+      )
         return stop('maxLength may be lower')
-      if (typeof pattern === 'string' && !EVERYTHING.has(pattern) && !facts.has('pattern', pattern))
+      if (
+        typeof pattern === 'string' &&
+        !EVERYTHING.has(pattern) &&
+        !facts.has('pattern', pattern) &&
+        !facts.areTexts({ patterns: [pattern] })
+      )
         return stop(`the pattern ${JSON.stringify(pattern)} is not the earlier one`)
     }
     const { format } = schema
@@ -405,15 +416,23 @@ class SubsetProof {
   }
 
   /** `unevaluatedProperties` is proven as if it were `additionalProperties` beside everything that is always evaluated. */
-  #unevaluated({ part, ours }: PartGoal, context: ProofContext, stop: (why: string) => ProofObstacle): Step {
+  #unevaluated(
+    { part, ours, left }: PartGoal,
+    context: ProofContext,
+    stop: (why: string) => ProofObstacle,
+  ): Step {
     const { unevaluatedProperties } = part.schema
     if (unevaluatedProperties === undefined || unevaluatedProperties === true) return undefined
-    const always = partsOf([part])
-    if (always.stopped !== undefined) return stop(always.stopped)
-    if (always.parts.some(({ schema }) => schema['additionalProperties'] !== undefined)) return undefined
-    const names = new Set(always.parts.flatMap(namedMembers))
+    const own = partsOf([part])
+    if (own.stopped !== undefined) return stop(own.stopped)
+    const branches = own.parts
+      .flatMap((one) => [...branchesOf(one, 'anyOf'), ...branchesOf(one, 'oneOf')])
+      .filter((branch) => this.subset(left, branch, context) === undefined)
+    const always = [...own.parts, ...branches.flatMap((branch) => partsOf([branch]).parts)]
+    if (always.some(({ schema }) => schema['additionalProperties'] !== undefined)) return undefined
+    const names = new Set(always.flatMap(namedMembers))
     const patterns = new Set(
-      always.parts.flatMap(({ schema }) =>
+      always.flatMap(({ schema }) =>
         Object.keys(isObject(schema['patternProperties']) ? schema['patternProperties'] : {}),
       ),
     )
@@ -587,7 +606,11 @@ class SubsetProof {
       const test = childNode(part, condition, 'if')
       const thenNode = childNode(part, then ?? true, 'then')
       const elseNode = childNode(part, otherwise ?? true, 'else')
-      if (isIn(test) || isIn(elseNode)) continue
+      if (isIn(test) || isIn(elseNode) || isIn(thenNode)) continue
+      // If the condition holds for all values, or for none, one of the two applies to all.
+      if (then !== undefined && this.subset(left, test, context, MOST_SPLITS) === undefined)
+        return holds(thenNode)
+      if (otherwise !== undefined && this.#isEmpty([...left, test], context)) return holds(elseNode)
       const holdsIf =
         this.subset(
           [...left, test, ...(then === undefined ? [] : [thenNode])],
@@ -619,6 +642,13 @@ class SubsetProof {
     const told = branches.flatMap((branch) => partsOf([branch]).parts)
     const isNew = (one: JsonObject): boolean =>
       !left.some(({ document }) => document === literal(one).document)
+    for (const part of told)
+      for (const [least, most] of COUNTS) {
+        const limit = part.schema[least]
+        if (typeof limit !== 'number' || !Number.isSafeInteger(limit) || limit < 1) continue
+        const [below, above] = [{ [most]: limit - 1 }, { [least]: limit }]
+        if (isNew(below) && isNew(above)) return [below, above]
+      }
     for (const part of told)
       for (const keyword of ['minimum', 'exclusiveMinimum'] as const) {
         const limit = part.schema[keyword]
@@ -694,7 +724,7 @@ class SubsetProof {
         )
       }
       case 'string':
-        return facts.number('minLength', 'max', 0) > facts.number('maxLength', 'min', Infinity)
+        return facts.text.least > facts.text.most || isWithoutTexts(facts.counted) === true
       case 'array':
         return facts.number('minItems', 'max', 0) > facts.mostItems()
       case 'object':
@@ -739,6 +769,13 @@ function integersOf(
   if (to - from > MOST_INTEGERS || !Number.isSafeInteger(from) || !Number.isSafeInteger(to)) return undefined
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at)
 }
+
+/** Keywords that count, by pairs. */
+const COUNTS = [
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+  ['minProperties', 'maxProperties'],
+] as const
 
 const MOST_INTEGERS = 500
 const MOST_PLACES = 16
@@ -804,6 +841,34 @@ class LeftFacts {
     return Math[which](otherwise, ...values)
   }
 
+  /** The lengths that a text can have, by its limits and formats, and the patterns that it matches. */
+  get text(): TextRules {
+    const lengths = this.#parts.flatMap(({ schema }) => {
+      const known = FORMAT_LENGTHS[String(schema['format'])]
+      return known === undefined ? [] : [known]
+    })
+    return {
+      patterns: this.#parts.map(({ schema }) => schema['pattern']).filter((one) => typeof one === 'string'),
+      least: Math.max(this.number('minLength', 'max', 0), ...lengths.map(([least]) => least)),
+      most: Math.min(this.number('maxLength', 'min', Infinity), ...lengths.map(([, most]) => most)),
+    }
+  }
+
+  /** What can be counted and compared. Rules that are left out allow more texts. */
+  get counted(): TextRules {
+    const { patterns, least, most } = this.text
+    return {
+      patterns: patterns.filter((pattern) => readPattern(pattern) !== undefined),
+      least: Math.min(least, MOST_COUNTED),
+      most: most > MOST_COUNTED ? Infinity : most,
+    }
+  }
+
+  /** All texts that follow the rules follow these too. */
+  areTexts(rules: Partial<TextRules>): boolean {
+    return compareTexts(this.counted, { patterns: [], least: 0, most: Infinity, ...rules })?.kind === 'within'
+  }
+
   has(keyword: string, value: unknown): boolean {
     return this.#parts.some(({ schema }) => schema[keyword] === value)
   }
@@ -813,10 +878,13 @@ class LeftFacts {
       .map(({ schema }) => schema['multipleOf'])
       .filter((value) => typeof value === 'number')
     if (!this.#types.has('fraction')) known.push(1)
-    return known.some((multiple) =>
-      Number.isSafeInteger(multiple) && Number.isSafeInteger(factor)
-        ? multiple % factor === 0
-        : multiple === factor || (isDyadic(factor) && Number.isSafeInteger(multiple / factor)),
+    const multiple = known
+      .filter((one) => Number.isSafeInteger(one) && one > 0)
+      .reduce(leastCommonMultiple, 1)
+    return [...known, multiple].some((one) =>
+      Number.isSafeInteger(one) && Number.isSafeInteger(factor)
+        ? one % factor === 0
+        : one === factor || (isDyadic(factor) && Number.isSafeInteger(one / factor)),
     )
   }
 
@@ -849,6 +917,28 @@ class LeftFacts {
     })
     return Math.min(this.number('maxItems', 'min', Infinity), ...closed)
   }
+}
+
+/** The lengths of texts of some formats. */
+const FORMAT_LENGTHS: Readonly<Record<string, readonly [number, number]>> = {
+  date: [10, 10],
+  time: [9, Infinity],
+  'date-time': [20, Infinity],
+  uuid: [36, 45],
+  ipv4: [7, 15],
+  ipv6: [2, 45],
+  uri: [2, Infinity],
+  email: [3, 320],
+  duration: [3, Infinity],
+  hostname: [1, 254],
+}
+const MOST_COUNTED = 500
+
+/** Returns 1 if the multiple is too large to be exact. */
+function leastCommonMultiple(one: number, other: number): number {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
+  const least = (one / divisor(one, other)) * other
+  return Number.isSafeInteger(least) ? least : 1
 }
 
 /** Fractions that are divided without rounding. */

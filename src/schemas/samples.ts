@@ -1,20 +1,32 @@
-import { compilePattern, matchesPattern } from './schema-document.ts'
+import { readPattern, type PatternTree } from './pattern-language.ts'
+import { matchesPattern } from './schema-document.ts'
 
 /** Texts that are valid by a format, and texts that are not. */
 const FORMAT_SAMPLES: Readonly<Record<string, readonly string[]>> = {
   date: ['2026-02-28', '2026-02-30', '2026-2-8'],
-  time: ['12:30:00Z', '12:30:00', '25:00:00Z', '12:30:00.5+02:00'],
-  'date-time': ['2026-02-28T12:30:00Z', '2026-02-28T12:30:00', '2026-02-28'],
+  time: ['12:30:00Z', '12:30:00.123456789+02:00', '12:30:00', '25:00:00Z', '12:30:00.5+02:00'],
+  'date-time': [
+    '2026-02-28T12:30:00Z',
+    '2026-02-28T12:30:00.123456789+02:00',
+    '2026-02-28T12:30:00',
+    '2026-02-28',
+  ],
   'iso-time': ['12:30:00'],
   'iso-date-time': ['2026-02-28T12:30:00'],
-  duration: ['P1D', 'PT5M', '1 day'],
-  email: ['a@example.com', 'a@b', 'a b@example.com'],
+  duration: ['P1D', 'PT5M', 'P1Y2M3DT4H5M6S', '1 day'],
+  email: ['a@example.com', 'someone.with+a.long-name@mail.department.example.com', 'a@b', 'a b@example.com'],
   'idn-email': ['a@example.com'],
-  hostname: ['example.com', '-bad-', 'a_b'],
+  hostname: ['example.com', 'a', 'a-long-name.with.many.labels.example.com', '-bad-', 'a_b'],
   'idn-hostname': ['example.com'],
-  ipv4: ['127.0.0.1', '256.0.0.1'],
-  ipv6: ['::1', '2001:db8::1', 'fe80::zz'],
-  uri: ['https://example.com/a', 'urn:a:b', '/relative', 'a b'],
+  ipv4: ['127.0.0.1', '255.255.255.255', '256.0.0.1'],
+  ipv6: ['::1', '2001:db8::1', '2001:0db8:0000:0000:0000:ff00:0042:8329', 'fe80::zz'],
+  uri: [
+    'https://example.com/a',
+    'urn:a:b',
+    'https://user@example.com:8443/a/long/path?with=a&query=too#and-a-fragment',
+    '/relative',
+    'a b',
+  ],
   'uri-reference': ['/relative', '#a', 'a b'],
   'uri-template': ['/a/{b}', '/a/{b'],
   url: ['https://example.com/a', 'ftp:/x'],
@@ -37,12 +49,7 @@ export const ALL_FORMAT_SAMPLES: readonly string[] = [
 
 /** Texts that match a pattern, of several lengths, and changed forms of them. Empty for patterns that are not understood. */
 export function patternSamples(source: string): readonly string[] {
-  try {
-    compilePattern(source)
-  } catch {
-    return []
-  }
-  const tree = new PatternReader(source).read()
+  const tree = readPattern(source)
   if (tree === undefined) return []
   const texts = new Set<string>()
   for (const repeats of [0, 1, 2, 3, 7, MOST_REPEATS])
@@ -66,12 +73,6 @@ const LONGEST_SAMPLE = 400
 /** As often as a pattern allows, within reason. */
 const MOST_REPEATS = 300
 
-type PatternTree =
-  | { readonly kind: 'text'; readonly choices: readonly string[] }
-  | { readonly kind: 'sequence'; readonly items: readonly PatternTree[] }
-  | { readonly kind: 'either'; readonly options: readonly PatternTree[] }
-  | { readonly kind: 'repeat'; readonly item: PatternTree; readonly least: number; readonly most: number }
-
 interface SampleChoice {
   readonly repeats: number
   readonly choice: number
@@ -80,16 +81,17 @@ interface SampleChoice {
 function generate(tree: PatternTree, how: SampleChoice, depth: number): string {
   if (depth > 40) return ''
   switch (tree.kind) {
-    case 'text':
-      return tree.choices[how.choice % Math.max(1, tree.choices.length)] ?? ''
+    case 'characters': {
+      const choices = choicesOf(tree.ranges)
+      return choices[how.choice % Math.max(1, choices.length)] ?? ''
+    }
+    case 'start':
+    case 'end':
+      return ''
     case 'sequence':
       return tree.items.map((item) => generate(item, how, depth + 1)).join('')
     case 'either':
-      return generate(
-        tree.options[how.choice % tree.options.length] ?? { kind: 'text', choices: [] },
-        how,
-        depth + 1,
-      )
+      return generate(tree.options[how.choice % tree.options.length] ?? NOTHING, how, depth + 1)
     case 'repeat': {
       const most = how.repeats === MOST_REPEATS && tree.most === Infinity ? tree.least + 1 : tree.most
       const times = Math.min(Math.max(tree.least, Math.min(most, how.repeats)), MOST_REPEATS)
@@ -99,114 +101,18 @@ function generate(tree: PatternTree, how: SampleChoice, depth: number): string {
   }
 }
 
-/** Reads the usual part of regular expressions. Gives up on lookarounds, back references and properties. */
-class PatternReader {
-  readonly #source: string
-  #at = 0
+const NOTHING: PatternTree = { kind: 'sequence', items: [] }
 
-  constructor(source: string) {
-    this.#source = source
-  }
-
-  read(): PatternTree | undefined {
-    try {
-      const tree = this.#either(0)
-      return this.#at === this.#source.length ? tree : undefined
-    } catch {
-      return undefined // not understood
-    }
-  }
-
-  #either(depth: number): PatternTree {
-    if (depth > 40) throw new Error('too deep')
-    const options = [this.#sequence(depth)]
-    while (this.#source[this.#at] === '|') {
-      this.#at++
-      options.push(this.#sequence(depth))
-    }
-    return options.length === 1 && options[0] !== undefined ? options[0] : { kind: 'either', options }
-  }
-
-  #sequence(depth: number): PatternTree {
-    const items: PatternTree[] = []
-    while (this.#at < this.#source.length && !'|)'.includes(this.#source[this.#at] ?? ''))
-      items.push(this.#quantified(depth))
-    return { kind: 'sequence', items }
-  }
-
-  #quantified(depth: number): PatternTree {
-    const item = this.#atom(depth)
-    const [text, least, comma, most] =
-      /^(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/u.exec(this.#source.slice(this.#at)) ?? []
-    if (text === undefined) return item
-    this.#at += text.length
-    if (text.startsWith('*')) return { kind: 'repeat', item, least: 0, most: Infinity }
-    if (text.startsWith('+')) return { kind: 'repeat', item, least: 1, most: Infinity }
-    if (text.startsWith('?')) return { kind: 'repeat', item, least: 0, most: 1 }
-    const from = Number(least)
-    const to = comma === '' ? from : most === '' ? Infinity : Number(most)
-    return { kind: 'repeat', item, least: from, most: to }
-  }
-
-  #atom(depth: number): PatternTree {
-    const char = this.#source[this.#at++] ?? ''
-    if (char === '^' || char === '$') return { kind: 'text', choices: [''] }
-    if (char === '.') return { kind: 'text', choices: ['a', '0', '-'] }
-    if (char === '(') return this.#group(depth)
-    if (char === '[') return { kind: 'text', choices: this.#charactersOfClass() }
-    if (char === '\\') return { kind: 'text', choices: this.#escape() }
-    if ('*+?{'.includes(char)) throw new Error('not understood')
-    return { kind: 'text', choices: [char] }
-  }
-
-  #group(depth: number): PatternTree {
-    const [name] = /^\?(?:<[^=!][^>]*>|:)/u.exec(this.#source.slice(this.#at)) ?? []
-    if (name !== undefined) this.#at += name.length
-    else if (this.#source[this.#at] === '?') throw new Error('not understood')
-    const tree = this.#either(depth + 1)
-    if (this.#source[this.#at++] !== ')') throw new Error('not closed')
-    return tree
-  }
-
-  #escape(): readonly string[] {
-    const char = this.#source[this.#at++] ?? ''
-    const known = ESCAPES[char]
-    if (known !== undefined) return known
-    if (/[bBkpPux1-9cA-Z]/u.test(char)) throw new Error('not understood')
-    return [char]
-  }
-
-  #charactersOfClass(): readonly string[] {
-    const end = this.#endOfClass()
-    const source = `[${this.#source.slice(this.#at, end)}]`
-    this.#at = end + 1
-    const pattern = compilePattern(source)
-    const found = CHARACTERS.filter((char) => pattern.test(char))
-    if (found.length === 0) throw new Error('no character found')
-    return [found[0] ?? '', found[Math.floor(found.length / 2)] ?? '', found.at(-1) ?? '']
-  }
-
-  #endOfClass(): number {
-    for (let at = this.#at; at < this.#source.length; at++) {
-      if (this.#source[at] === '\\') at++
-      else if (this.#source[at] === ']' && at > this.#at) return at
-    }
-    throw new Error('not closed')
-  }
+/** The first, a middle and the last of the usual characters in some ranges. */
+function choicesOf(ranges: readonly (readonly [number, number])[]): readonly string[] {
+  const found = CHARACTERS.filter((char) =>
+    ranges.some(([first, last]) => first <= (char.codePointAt(0) ?? 0) && (char.codePointAt(0) ?? 0) <= last),
+  )
+  const [only] = ranges
+  if (found.length === 0) return only === undefined ? [] : [String.fromCodePoint(only[0])]
+  return [found[0] ?? '', found[Math.floor(found.length / 2)] ?? '', found.at(-1) ?? '']
 }
 
 const CHARACTERS = Array.from(
   'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-. /:@#,;+=()[]{}<>!?$%&*~^|\\"\'`é\n',
 )
-
-const ESCAPES: Readonly<Record<string, readonly string[]>> = {
-  d: ['0', '5', '9'],
-  w: ['a', 'Z', '0'],
-  s: [' '],
-  D: ['a', '-'],
-  W: ['-', ' '],
-  S: ['a', '0'],
-  n: ['\n'],
-  t: ['\t'],
-  r: ['\r'],
-}

@@ -133,7 +133,7 @@ function draftOf(uri: string): SchemaDraft | undefined {
 function compiled(schema: unknown, draft: SchemaDraft): Omit<OpenedSchema, 'draft'> {
   if (isTooDeep(schema)) return { root: schema, ajv: undefined, problem: 'it is nested too deeply' }
   const root = isObject(schema)
-    ? withPointers(withoutIdentity(draft === 'draft-04' ? fromDraft4(schema) : schema))
+    ? withStaticReferences(withPointers(withoutIdentity(draft === 'draft-04' ? fromDraft4(schema) : schema)))
     : schema
   const ajv = createValidatorFactory(draft)
   try {
@@ -190,16 +190,49 @@ function withPointers(root: JsonObject): JsonObject {
     const changed: Record<string, unknown> =
       own === base && id !== undefined ? { ...rest, $id: id } : { ...rest }
     if (typeof reference === 'string') changed['$ref'] = pointedTo(reference, own, places) ?? reference
-    forEachSubschema(rest, (inside, segments) => {
-      const [keyword = '', at] = segments
-      const written = rewrite(inside, own, pointerTo(pointer, ...segments))
-      if (at === undefined) changed[keyword] = written
-      else if (Array.isArray(changed[keyword])) changed[keyword] = changed[keyword].with(Number(at), written)
-      else if (isObject(changed[keyword])) changed[keyword] = { ...changed[keyword], [at]: written }
-    })
-    return changed
+    return withSubschemas(changed, (inside, segments) =>
+      rewrite(inside, own, pointerTo(pointer, ...segments)),
+    )
   }
   const written = rewrite(root, ROOT_URI, '')
+  return isObject(written) ? written : root
+}
+
+/**
+ * Writes `$dynamicRef` and `$recursiveRef` as `$ref`. In a document of one part, with one anchor of that name, they mean the same. Documents
+ * where they could mean something else stay as they are.
+ */
+function withStaticReferences(root: JsonObject): JsonObject {
+  const anchors = new Map<string, string[]>()
+  let isOnePart = true
+  let isDynamic = false
+  const collect = (schema: unknown, pointer: string): void => {
+    if (!isObject(schema)) return
+    const { $dynamicAnchor: anchor, $anchor: plain, $id: id } = schema
+    for (const name of [anchor, plain])
+      if (typeof name === 'string') anchors.set(name, [...(anchors.get(name) ?? []), pointer])
+    isOnePart &&= pointer === '' || typeof id !== 'string' || id.startsWith('#')
+    isDynamic ||= ['$dynamicRef', '$recursiveRef', '$dynamicAnchor', '$recursiveAnchor'].some(
+      (keyword) => schema[keyword] !== undefined,
+    )
+    isOnePart &&=
+      schema['$ref'] === undefined || (schema['$dynamicRef'] ?? schema['$recursiveRef']) === undefined
+    forEachSubschema(schema, (inside, segments) => collect(inside, pointerTo(pointer, ...segments)))
+  }
+  collect(root, '')
+  if (!isDynamic || !isOnePart || [...anchors.values()].some((places) => places.length > 1)) return root
+  const rewrite = (schema: unknown): unknown => {
+    if (!isObject(schema)) return schema
+    const { $dynamicRef: dynamic, $recursiveRef: recursive, $recursiveAnchor: _, ...rest } = schema
+    const { $dynamicAnchor: anchor, ...plain } = rest
+    const changed: Record<string, unknown> =
+      anchor === undefined ? { ...rest } : { ...plain, $anchor: anchor }
+    if (recursive !== undefined) changed['$ref'] = recursive
+    const [place] = anchors.get(String(dynamic).slice(1)) ?? []
+    if (dynamic !== undefined) changed['$ref'] = place === undefined ? dynamic : `#${encodePointer(place)}`
+    return withSubschemas(changed, rewrite)
+  }
+  const written = rewrite(root)
   return isObject(written) ? written : root
 }
 
@@ -385,6 +418,23 @@ export function forEachSubschema(
   }
 }
 
+/** The schema with others in place of those directly inside of it. */
+function withSubschemas(
+  schema: JsonObject,
+  replace: (inside: unknown, segments: readonly (string | number)[]) => unknown,
+): JsonObject {
+  const changed: Record<string, unknown> = { ...schema }
+  forEachSubschema(schema, (inside, segments) => {
+    const [keyword = '', at] = segments
+    const written = replace(inside, segments)
+    const list = changed[keyword]
+    if (at === undefined) changed[keyword] = written
+    else if (Array.isArray(list)) changed[keyword] = list.with(Number(at), written)
+    else if (isObject(list)) changed[keyword] = { ...list, [at]: written }
+  })
+  return changed
+}
+
 function collectAnchors(
   schema: JsonObject,
   pointer: string,
@@ -408,10 +458,10 @@ function collectAnchors(
 /** Writes a schema of draft 4 in the words of draft 7. */
 function fromDraft4(schema: JsonObject, depth = 0): JsonObject {
   if (depth > DEEPEST) return schema
-  const changed: Record<string, unknown> = {}
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'id' && typeof value === 'string') changed['$id'] = value
-    else changed[keyword] = convertedSubschemas(keyword, value, depth)
+  const { id, ...rest } = schema
+  const changed: Record<string, unknown> = {
+    ...withSubschemas(rest, (inside) => (isObject(inside) ? fromDraft4(inside, depth + 1) : inside)),
+    ...(id !== undefined && { [typeof id === 'string' ? '$id' : 'id']: id }),
   }
   for (const [bound, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
@@ -423,13 +473,4 @@ function fromDraft4(schema: JsonObject, depth = 0): JsonObject {
     } else if (changed[exclusive] === false) delete changed[exclusive]
   }
   return changed
-}
-
-function convertedSubschemas(keyword: string, value: unknown, depth: number): unknown {
-  const convert = (inside: unknown): unknown => (isObject(inside) ? fromDraft4(inside, depth + 1) : inside)
-  if (SUBSCHEMAS.list.has(keyword) && Array.isArray(value)) return value.map(convert)
-  if (SUBSCHEMAS.one.has(keyword)) return convert(value)
-  if (SUBSCHEMAS.map.has(keyword) && isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, inside]) => [name, convert(inside)]))
-  return value
 }

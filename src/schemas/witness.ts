@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject } from '../json/parse.ts'
+import { compareTexts, type TextRules } from './pattern-language.ts'
 import { ALL_FORMAT_SAMPLES, formatSamples, patternSamples } from './samples.ts'
 import { pointerTo, SchemaDocument, type SchemaNode } from './schema-document.ts'
 import {
@@ -119,6 +120,7 @@ class CandidateMaker {
     const said = mentioned(goal.hints)
     const raw = [
       ...constants(said),
+      ...(allows(said, 'string') ? textsBetween(goal, said) : []),
       ...(allows(said, 'object') ? this.#objects(goal, said, depth) : []),
       ...(allows(said, 'array') ? this.#arrays(goal, said, depth) : []),
       ...scalars(said),
@@ -330,6 +332,36 @@ const MOST_CONSTANTS = 300
 function evenly(list: readonly unknown[], most: number): readonly unknown[] {
   if (list.length <= most) return list
   return Array.from({ length: most }, (_, at) => list[Math.floor((at * list.length) / most)])
+}
+
+/** Texts that follow the rules of one side and not those of the other, also of alternatives. */
+function textsBetween({ left, right }: CandidateGoal, said: readonly SchemaPart[]): readonly string[] {
+  const rules = said.flatMap((part) => textRules([part])).slice(0, MOST_RULES)
+  const ours = textRules(partsOf(left).parts)
+  const pairs = [
+    ...ours.flatMap((one) =>
+      partsOf(right).parts.flatMap((part) => textRules([part]).map((other) => [one, other])),
+    ),
+    ...ours.flatMap((one) => rules.map((other) => [one, other])),
+    ...rules.flatMap((one) => rules.map((other) => [one, other])),
+  ]
+  const found = new Set<string>()
+  for (const [one, other] of pairs) {
+    const compared = one && other && one !== other ? compareTexts(one, other) : undefined
+    if (compared?.kind === 'outside') found.add(compared.text)
+  }
+  return [...found]
+}
+
+const MOST_RULES = 6
+
+/** What schemas that all apply say about a text; nothing if they have no pattern. */
+function textRules(parts: readonly SchemaPart[]): readonly TextRules[] {
+  const limits = (keyword: string): readonly number[] =>
+    parts.map(({ schema }) => schema[keyword]).filter((value) => typeof value === 'number')
+  const patterns = parts.map(({ schema }) => schema['pattern']).filter((one) => typeof one === 'string')
+  const [least, most] = [Math.max(0, ...limits('minLength')), Math.min(Infinity, ...limits('maxLength'))]
+  return patterns.length === 0 && least === 0 && most === Infinity ? [] : [{ patterns, least, most }]
 }
 
 function scalars(said: readonly SchemaPart[]): readonly unknown[] {
