@@ -123,6 +123,20 @@ test.each<[name: string, spec: object, stops: readonly string[]]>([
   expect((await run.report).summary.sent).toBe(6)
 })
 
+test('a debugging session is stepped, compares responses, and stops at a breakpoint and after a difference', async () => {
+  const options = { timing: { kind: 'stepped' }, onError: 'pause' } as const
+  const { at, live, run } = debug(options, (one) => one.addBreakpoint({ index: 4 }))
+  expect(await at()).toBe('#2 request (entry)')
+  expect(await at(STEP)).toBe('#3 request (step)')
+  expect(live.heard.length).toBe(1)
+  expect(await at(RESUME)).toBe('#4 request (breakpoint)')
+  expect(await at(RESUME)).toBe('#5 request (pause)') // after the difference in #4
+  expect(live.heard.length).toBe(3)
+  expect(await at(RESUME)).toBe('done')
+  const { steps } = await run.report
+  expect(steps.flatMap(({ exchange, findings }) => (findings.length > 0 ? [exchange] : []))).toEqual([4])
+})
+
 test('a logpoint prints values and does not stop; a removed breakpoint does nothing', async () => {
   const { controller, at, events } = debug({}, (one) => {
     one.addBreakpoint({
