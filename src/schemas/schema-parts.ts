@@ -317,3 +317,7 @@ export function requiredNames({ schema }: SchemaPart): readonly string[] {
 export function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
+
+export function entriesOf(map: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(map) ? Object.entries(map) : []
+}
