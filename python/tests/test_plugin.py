@@ -103,6 +103,29 @@ def test_modes_decide_what_is_recorded(project):
     assert "REELAY_MODE=rewrit is not a mode; use one of auto, once" in wrong.stdout.str()
 
 
+SESSIONS = """
+from test_one import LIVE, ask
+import os
+
+def test_sessions(reelay_tape):
+    tape = reelay_tape(live=LIVE)
+    for query in os.environ.get("SESSIONS", "tea,milk,tea").split(","):
+        os.environ["QUERIES"] = query
+        assert "live " + query in ask(**tape.stdio())
+"""
+
+
+def test_a_test_may_start_its_server_several_times(project, pytester, monkeypatch):
+    pytester.makepyfile(test_two=SESSIONS)
+    monkeypatch.setenv("QUERIES", "")
+    project("test_two.py::test_sessions").assert_outcomes(passed=1)
+    assert [path.name for path in Path("__tapes__/test_two").iterdir()] == ["test_sessions.tape.jsonl"]
+    project("test_two.py::test_sessions", CI="1").assert_outcomes(passed=1)
+    failed = project("test_two.py::test_sessions", CI="1", SESSIONS="tea,milk")
+    failed.assert_outcomes(failed=1)
+    failed.stdout.fnmatch_lines(["1 recorded exchange unused:", '  #6 tools/call ask {"q":"tea"}'])
+
+
 def test_faults_and_overrides_change_a_replay(project):
     project(QUERIES="tea").assert_outcomes(passed=1)
     faults = json.dumps({"faults": [{"tool": "ask", "error": {"code": -32000, "message": "busy"}}], "drift": "ignore"})

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { ReelayError } from '../errors.ts'
 import { formatPath } from '../json/path.ts'
 import { describeRequest, describeValue } from '../match/describe-request.ts'
@@ -249,6 +249,18 @@ export function appendReplayReport(
   file: string | undefined = process.env[REPORT_VARIABLE],
 ): void {
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(line)}\n`)
+}
+
+/** Reports that a session begins, and returns how many sessions have begun before it. */
+export function reportSessionStart(server: string): number {
+  const file = process.env[REPORT_VARIABLE]
+  if (file === undefined) return 0
+  const start = `${JSON.stringify({ server, answered: 0, misses: 0, leftOver: 0, start: process.pid })}\n`
+  appendFileSync(file, start)
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"start":'))
+    .indexOf(start.trimEnd())
 }
 
 /** A session as a line of the report. With `swaps`, the line says in words what differs, for test runners. */

@@ -9,6 +9,7 @@ import {
 import type { RequestExchange, Revision } from '../protocol/revisions/revision.ts'
 import { readHttpFrames, type Tape } from '../store/file/read.ts'
 import { selectOneServer } from '../tape/server-filter.ts'
+import { preferNthSession } from './player/turn-filters.ts'
 import { turnStoreOf, type Turns, type TurnStore, type Turn } from '../tape/turns.ts'
 
 /** A tape that can be played: in memory, from `loadTape`, or on disk, from `openIndexedTape`. */
@@ -43,6 +44,12 @@ export function serverNamesOf({ header, turns }: Pick<PlayableTape, 'header' | '
 function requestedServers(turns: TurnStore): readonly string[] {
   const requests = turns.kinds().filter(({ trigger }) => trigger === 'request')
   return [...new Set(requests.map(({ server }) => server))]
+}
+
+/** The tape for the nth session of a test: of equal requests, those of the nth recorded session come first. */
+export function tapeOfNthSession(tape: PlayableTape, server: string, nth: number): PlayableTape {
+  const isOverHttp = tape.header.servers[server]?.transport === 'http'
+  return { ...tape, turns: preferNthSession(turnStoreOf(tape.turns), { server, nth, isOverHttp }) }
 }
 
 /** The protocol revision that a recorded server spoke. */

@@ -34,7 +34,7 @@ export const TAPE_MATCHERS: Readonly<Record<keyof TapeMatchers, Matcher>> = {
   toHaveCalled: (received: unknown, tool: string, args?: object) => {
     const calls = callsOf(received).filter((call) => call.tool === tool)
     const pass = calls.some((call) => args === undefined || includes(call.args, args))
-    const wanted = args === undefined ? tool : `${tool} ${JSON.stringify(args)}`
+    const wanted = args === undefined ? tool : `${tool} ${JSON.stringify(args, namedMatcher)}`
     return {
       pass,
       message: () => explain(received, pass, `call ${wanted}`),
@@ -138,8 +138,7 @@ function callText(call: SessionCall): string {
 
 /** Everything in `expected` is in `actual`: members of objects, items of lists by index. Asymmetric matchers decide themselves. */
 function includes(actual: unknown, expected: unknown): boolean {
-  const matches = member(expected, 'asymmetricMatch')
-  if (typeof matches === 'function') return Boolean(Reflect.apply(matches, expected, [actual]))
+  if (isAsymmetric(expected)) return Boolean(expected.asymmetricMatch(actual))
   if (Array.isArray(expected))
     return (
       Array.isArray(actual) &&
@@ -151,4 +150,24 @@ function includes(actual: unknown, expected: unknown): boolean {
       isObject(actual) && Object.entries(expected).every(([name, value]) => includes(actual[name], value))
     )
   return Object.is(actual, expected)
+}
+
+/** A matcher such as `expect.any(String)`. Its methods are those of its class. */
+interface AsymmetricMatcher {
+  asymmetricMatch(actual: unknown): unknown
+  toAsymmetricMatcher?(): string
+  toString(): string
+}
+
+function isAsymmetric(value: unknown): value is AsymmetricMatcher {
+  return (
+    typeof value === 'object' && value !== null && typeof Reflect.get(value, 'asymmetricMatch') === 'function'
+  )
+}
+
+/** Shows a matcher by its name. */
+function namedMatcher(_key: string, value: unknown): unknown {
+  if (!isAsymmetric(value)) return value
+  const sample: unknown = Reflect.get(value, 'sample')
+  return value.toAsymmetricMatcher?.() ?? `${value.toString()} ${String(sample)}`
 }

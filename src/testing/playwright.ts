@@ -50,7 +50,8 @@ export const tapeFixtures: {
       const { name, options } = readArgumentsOfUseTape<UseTapeOptions>(first, second)
       return openTapeOf(test, name, options)
     })
-    await finishTapesOf(test, testInfo.errors.length === 0)
+    const { errors, status = 'passed' } = testInfo
+    await finishTapesOf(test, errors.length === 0 && status === 'passed')
   },
 }
 

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { copyFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ReelayError } from '../errors.ts'
 import type { FaultSetting } from '../faults/fault-rules.ts'
@@ -12,7 +12,9 @@ import { urlLink } from '../link/url-link.ts'
 import { recordTransport } from '../record/in-process/record-transport.ts'
 import { recordHttp } from '../record/http/record-url.ts'
 import { createRecording, type Recording } from '../record/recording.ts'
+import { tapeHeader } from '../record/tape-header.ts'
 import {
+  mergeSessionDrifts,
   REPORT_VARIABLE,
   sumServerDrifts,
   type Drift,
@@ -21,7 +23,7 @@ import {
 } from '../serve/drift.ts'
 import { serveHttp } from '../serve/http/serve-http.ts'
 import type { Override } from '../serve/overrides.ts'
-import type { PlayableTape } from '../serve/playable-tape.ts'
+import { resolveServer, tapeOfNthSession, type PlayableTape } from '../serve/playable-tape.ts'
 import { OrderCheck } from '../serve/request-order.ts'
 import {
   replayTransport,
@@ -68,8 +70,9 @@ export interface UseTapeOptions extends Omit<ReplayTransportOptions, 'live' | 'm
 /** A program that speaks MCP over stdio, as configurations of clients have it. */
 export interface TapeCommand {
   readonly command: string
-  readonly args: readonly string[]
-  readonly env: Readonly<Record<string, string>>
+  // The SDKs ask for a list and an object that they could change.
+  readonly args: string[]
+  readonly env: Record<string, string>
 }
 
 type PlayedTapeOptions = Omit<ReplayTransportOptions, 'drift'> & { readonly tape: PlayableTape }
@@ -78,6 +81,8 @@ type PlayedTapeOptions = Omit<ReplayTransportOptions, 'drift'> & { readonly tape
 interface OpenedSession {
   /** What differs from the tape, if the session was played. */
   readonly drift?: () => Drift
+  /** The order in which the session has sent its requests. */
+  readonly order?: OrderCheck
   readonly close: () => Promise<void>
 }
 
@@ -96,8 +101,8 @@ export class TestTape implements AsyncDisposable {
   readonly #sessions: OpenedSession[] = []
   readonly #players: ReplayTransport[] = []
   readonly #log = new SessionCallLog()
-  readonly #order = new OrderCheck()
   #recording: Recording | undefined
+  #url: Promise<string> | undefined
   #report: string | undefined
   #finished: Promise<void> | undefined
 
@@ -155,27 +160,33 @@ export class TestTape implements AsyncDisposable {
   }
 
   /** Returns a URL for clients that connect over HTTP. */
-  async url(): Promise<string> {
+  url(): Promise<string> {
+    return (this.#url ??= this.#openUrl())
+  }
+
+  async #openUrl(): Promise<string> {
     if (this.isRecording && !this.#isControlled) {
       const { url, headers } = this.#liveUrl()
       const recording = await recordHttp({ url, tape: this.#draftPath(), ...(headers && { headers }) })
       this.#sessions.push({ close: async () => void (await recording.close()) })
       return recording.url
     }
+    const order = new OrderCheck()
     const served = await serveHttp({
       ...(await this.#playOptions()),
-      onPlayed: (turn: Turn) => this.#order.add(turn),
+      onPlayed: (turn: Turn) => order.add(turn),
     })
-    this.#sessions.push({ drift: served.drift, close: served.close })
+    this.#sessions.push({ drift: served.drift, order, close: served.close })
     return served.url
   }
 
-  /** Returns a command for programs that start their servers. */
+  /** Returns a command for programs that start their servers. They may start it several times. */
   async command(): Promise<TapeCommand> {
     const reelay = fileURLToPath(new URL('../cli/main.js', import.meta.url))
     if (this.isRecording && !this.#isControlled) {
       const { command, args = [], env = {} } = this.#liveCommand()
-      const words = [reelay, 'record', '--quiet', '-o', this.#draftPath(), '--', command, ...args]
+      const draft = `${this.#draftPath()}${COMMAND_DRAFT}`
+      const words = [reelay, 'record', '--quiet', '--numbered', '-o', draft, '--', command, ...args]
       return { command: process.execPath, args: words, env }
     }
     await this.#prepareDraft()
@@ -207,7 +218,8 @@ export class TestTape implements AsyncDisposable {
 
   /** How the played sessions differ from the tape so far. */
   drift(): Drift {
-    return sumServerDrifts(this.#sessions.flatMap(({ drift }) => (drift === undefined ? [] : [drift()])))
+    const [first, ...others] = this.#sessions.flatMap(({ drift }) => (drift === undefined ? [] : [drift()]))
+    return first === undefined ? sumServerDrifts([]) : mergeSessionDrifts(first, ...others)
   }
 
   /** Closes everything that was opened. The test runner calls `finish`, which does this too. */
@@ -239,7 +251,7 @@ export class TestTape implements AsyncDisposable {
       const counted = hasPassed ? difference : onlyMisses(difference)
       throw new TapeDifferenceError(this.#shownPath(), counted, this.#test.update)
     } finally {
-      if (this.#draft !== undefined) await rm(this.#draft, { force: true })
+      for (const file of this.#drafts()) await rm(file, { force: true })
       for (const ending of this.#report === undefined ? [] : ['', '.faults.json', '.overrides.json'])
         rmSync(`${this.#report}${ending}`, { force: true })
     }
@@ -247,9 +259,24 @@ export class TestTape implements AsyncDisposable {
 
   async #keepRecording(): Promise<void> {
     const draft = this.#draftPath()
-    if (!existsSync(draft)) return
-    if (await replaceTapeIfAnswered(draft, this.path))
+    const drafts = this.#drafts()
+    if (drafts.length > 1) {
+      const { mergeTapes } = await import('../store/file/merge.ts')
+      await mergeTapes(drafts, { output: draft, header: tapeHeader })
+    }
+    const [recorded] = drafts.length > 1 ? [draft] : drafts
+    if (recorded !== undefined && (await replaceTapeIfAnswered(recorded, this.path)))
       process.stderr.write(`reelay: recorded ${this.#shownPath()}\n`)
+  }
+
+  /** What was recorded: each start of `command()` writes a file of its own. */
+  #drafts(): readonly string[] {
+    if (this.#draft === undefined) return []
+    const [folder, name] = [dirname(this.#draft), basename(this.#draft)]
+    const isOwn = (file: string): boolean => file === name || file.startsWith(`${name}${COMMAND_DRAFT}`)
+    return readdirSync(folder)
+      .filter(isOwn)
+      .map((file) => join(folder, file))
   }
 
   /** Removes the exchanges that begin with the frames `unused`, and keeps what was recorded. */
@@ -276,22 +303,27 @@ export class TestTape implements AsyncDisposable {
 
   #difference(): FoundDifference {
     const isOrdered = this.#options.requestOrder !== 'any'
-    const drift = this.drift()
+    const own = this.drift()
+    const hasOwn = this.#sessions.some((session) => session.drift !== undefined)
     const sessions = this.#report === undefined ? [] : reportedSessions(this.#report)
-    const texts = sessions.flatMap((session) => session.texts ?? [])
+    const ended = sessions.flatMap(({ texts, unusedFrames }) =>
+      texts && unusedFrames ? [{ texts, unusedFrames }] : [],
+    )
+    const texts = ended.map((session) => session.texts)
+    // A recorded request is unused if no session has sent it.
+    const ownFrames = hasOwn ? [own.leftOver.map(({ frame }) => frame)] : []
+    const unusedFrames = inAll([...ownFrames, ...ended.map((session) => session.unusedFrames)])
+    const drift = { ...own, leftOver: own.leftOver.filter(({ frame }) => unusedFrames.includes(frame)) }
     return {
       ...drift,
       answered: sessions.reduce((sum, { answered }) => sum + answered, drift.answered),
-      outOfOrder: isOrdered ? this.#order.problems : [],
+      outOfOrder: isOrdered ? this.#sessions.flatMap(({ order }) => order?.problems ?? []) : [],
       told: {
         misses: texts.flatMap(({ misses }) => misses),
-        unused: texts.flatMap(({ unused }) => unused),
+        unused: hasOwn ? [] : inAll(texts.map(({ unused }) => unused)),
         outOfOrder: isOrdered ? texts.flatMap(({ outOfOrder }) => outOfOrder) : [],
       },
-      unusedFrames: [
-        ...drift.leftOver.map(({ frame }) => frame),
-        ...sessions.flatMap(({ unusedFrames = [] }) => unusedFrames),
-      ],
+      unusedFrames,
       toldRecorded: sessions.reduce((sum, { wentLive = 0 }) => sum + wentLive, 0),
     }
   }
@@ -311,14 +343,16 @@ export class TestTape implements AsyncDisposable {
 
   async #played(): Promise<AnyTransport & AsyncDisposable> {
     const { tape, ...options } = await this.#playOptions()
-    const player = replayTransport(tape, {
+    const server = resolveServer(tape, options.server)
+    const order = new OrderCheck()
+    const player = replayTransport(tapeOfNthSession(tape, server, this.#players.length), {
       ...options,
       drift: 'ignore', // the end of the test reports it
-      onPlayed: (turn: Turn) => this.#order.add(turn),
+      onPlayed: (turn: Turn) => order.add(turn),
       callName: 'useTape',
     })
     this.#players.push(player)
-    this.#sessions.push({ drift: () => player.drift(), close: () => player.close() })
+    this.#sessions.push({ drift: () => player.drift(), order, close: () => player.close() })
     return player
   }
 
@@ -396,6 +430,14 @@ export class TestTape implements AsyncDisposable {
 }
 
 let drafts = 0
+
+/** What the drafts of programs that started the server have in their names, after that of the test's own draft. */
+const COMMAND_DRAFT = '-started'
+
+/** The items that are in every list. */
+function inAll<Item>([first = [], ...others]: readonly (readonly Item[])[]): readonly Item[] {
+  return first.filter((item) => others.every((list) => list.includes(item)))
+}
 
 function draftOf(path: string): string {
   return `${path}.${process.pid}-${++drafts}.new`

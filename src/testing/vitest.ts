@@ -41,7 +41,7 @@ export async function useTape(
   const test = context === undefined ? runningTest() : testOf(context.task)
   const finished = context === undefined ? onTestFinished : context.onTestFinished
   // Registered before the tape is opened, because afterwards another test may be the current one.
-  finished(({ task }) => finishTapesOf(test, task.result?.state !== 'fail'))
+  finished(({ task }) => finishTapesOf(test, !['fail', 'skip'].includes(task.result?.state ?? '')))
   return openTapeOf(test, name, rest)
 }
 

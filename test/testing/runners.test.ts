@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync }
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { installRunners, jest, newerNode, playwright, vitest5 } from '../../scripts/runners.mjs'
-import { start } from '../support/recorder.ts'
+import { linesOf, start } from '../support/recorder.ts'
 import { makeApp, runNode, withoutIndent } from './runner-app.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 600_000 })
@@ -71,6 +71,43 @@ test.each([['plain', {}], ['faulty', { faults }]])('%s', async (name, more) => {
   const transport = new StdioClientTransport({ ...command, env: { ...process.env, ...env } })
   const failed = await triage(transport, (process.env.QUERIES ?? 'tea,tea').split(','))
   expect(failed).toEqual(name === 'plain' ? [] : ['MCP error -32000: busy'])
+})
+`,
+  'sessions.test.mjs': `import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { useTape } from 'reelay/vitest'
+import { triage } from './agent.mjs'
+const WAYS = {
+  transport: (tape) => tape.transport(),
+  command: async (tape) => {
+    const { env, ...command } = await tape.command()
+    return new StdioClientTransport({ ...command, env: { ...process.env, ...env } })
+  },
+  url: async (tape) => new StreamableHTTPClientTransport(new URL(await tape.url())),
+}
+test.each(Object.entries(WAYS))('%s', async (name, open) => {
+  const live = name === 'url' ? process.env.LIVE_URL : { command: process.execPath, args: ['server.mjs'] }
+  const tape = await useTape(name, { ...(live && { live }) })
+  for (const query of (process.env.QUERIES ?? 'tea,milk,tea').split(',')) await triage(await open(tape), [query])
+})
+`,
+  'ends.test.mjs': `import { expect, test } from 'vitest'
+import { useTape } from 'reelay/vitest'
+import { triage } from './agent.mjs'
+test('skipped', async ({ skip }) => {
+  const tape = await useTape('skipped', { ${LIVE} })
+  await triage(await tape.transport(), ['tea'])
+  skip()
+})
+test('matchers in arguments', async () => {
+  const tape = await useTape('matchers', { ${LIVE} })
+  await triage(await tape.transport(), ['tea'])
+  expect(tape).toHaveCalled('search', { query: expect.stringMatching(/^t/) })
+  expect(tape).toHaveCalled('search', expect.objectContaining({ query: 'tea' }))
+  expect(() => expect(tape).toHaveCalled('search', { query: expect.any(Number) })).toThrow(
+    'expected the session to call search {"query":"Any<Number>"}; its calls:')
 })
 `,
   'jest-concurrent.test.cjs': `const { useTape } = require('reelay/jest')
@@ -314,6 +351,41 @@ test('a command for a client that starts its server records, replays with faults
 function runCommandTest(env: Readonly<Record<string, string>>): ReturnType<typeof runNode> {
   return runNode([VITEST, 'run', 'command.test.mjs'], { cwd: app, env })
 }
+
+test('one tape has several sessions of its test, one after another, and equal requests of each', async () => {
+  const run = (env: Readonly<Record<string, string>>, names = '.'): ReturnType<typeof runNode> =>
+    runNode([VITEST, 'run', 'sessions.test.mjs', '-t', names], { cwd: app, env })
+  expect(await run({}, 'transport|command')).toMatchObject({ code: 0 })
+  const served = ['serve', join(app, '__tapes__', 'transport.tape.jsonl'), '--http']
+  const live = start([process.execPath, 'dist/cli/main.js', ...served], { env: process.env })
+  const url = await vi
+    .waitFor(() => expect(live.stderr()).toMatch(/http:.*\n/), 10_000)
+    .then(() => /http:[^\s",]+/.exec(live.stderr())?.[0])
+  expect(await run({ LIVE_URL: url ?? '' }, 'url')).toMatchObject({ code: 0 })
+  live.child.kill()
+  for (const name of ['transport', 'command', 'url'])
+    expect(calledOn(join(app, '__tapes__', `${name}.tape.jsonl`))).toEqual(['tea', 'milk', 'tea'])
+  const again = await run({ CI: '1' })
+  expect(again).toMatchObject({ code: 0 })
+  expect(again.out).not.toContain('left over')
+  const { code, out } = await run({ CI: '1', QUERIES: 'tea,milk' })
+  expect(code).toBe(1)
+  expect(out.match(/1 recorded exchange unused:\n +#\d tools\/call search \{"query":"tea"\}/g)).toHaveLength(
+    3,
+  )
+})
+
+function calledOn(tape: string): readonly string[] {
+  const sent = linesOf(tape).filter(({ dir }) => dir === 'c2s')
+  return sent.flatMap((frame) => /"query":"(\w+)"/.exec(JSON.stringify(frame))?.[1] ?? [])
+}
+
+test('a skipped test keeps no tape, and arguments may be matchers', async () => {
+  const { code, out } = await runNode([VITEST, 'run', 'ends.test.mjs'], { cwd: app })
+  expect({ code, out }).toMatchObject({ code: 0 })
+  expect(readdirSync(join(app, '__tapes__'))).toContain('matchers.tape.jsonl')
+  expect(readdirSync(join(app, '__tapes__'))).not.toContain('skipped.tape.jsonl')
+})
 
 test('watch mode does not run a test again because its tape was written', async () => {
   const watching = start([process.execPath, VITEST, 'watch', 'watched.test.mjs'], {

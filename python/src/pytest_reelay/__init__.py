@@ -5,6 +5,7 @@ The plugin is thin: ``reelay record`` and ``reelay serve`` do the work, and repo
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -46,7 +47,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def reelay_tape(request: pytest.FixtureRequest) -> Iterator[Callable[..., Tape]]:
     """Opens a tape of the test: ``reelay_tape("triage", live=["python", "server.py"])``."""
-    tapes: list[Tape] = request.node.stash.setdefault(TAPES, [])
+    tapes: list[Tape] = []
+    request.node.stash[TAPES] = tapes  # a test that is run again begins anew
 
     def open_tape(name: str | None = None, **options: Any) -> Tape:
         tape = Tape(request.node, name, nth=len(tapes) + 1, **options)
@@ -163,7 +165,7 @@ class Tape:
         live = [] if self._live is None else self._live_words(is_over_http)
         if self.is_recording:
             target = ["--", *live] if not is_over_http else live
-            return [*self._reelay, "record", "--quiet", "-o", str(self._draft), *target]
+            return [*self._reelay, "record", "--quiet", "--numbered", "-o", str(self._draft), *target]
         self._was_played = True
         is_learning = self.mode == "new-episodes" and self._live is not None
         changed: list[str] = []
@@ -207,16 +209,31 @@ class Tape:
             for process in self._processes:
                 _stop(process)
             if self.is_recording:
-                if has_passed and self._draft.exists():
-                    os.replace(self._draft, self.path)
+                if has_passed:
+                    self._keep_recording()
                 return []
             differences = self._differences(has_passed)
             if self.mode == "new-episodes" and has_passed:
                 os.replace(self._draft, self.path)
             return differences if self._is_strict else []
         finally:
-            self._draft.unlink(missing_ok=True)
+            for draft in self._drafts():
+                draft.unlink(missing_ok=True)
             self._folder.cleanup()
+
+    def _drafts(self) -> list[Path]:
+        """What was recorded: each start of the server writes a file of its own."""
+        return sorted(self.path.parent.glob(f"{glob.escape(self._draft.name)}*"))
+
+    def _keep_recording(self) -> None:
+        drafts = self._drafts()
+        if len(drafts) == 1:
+            os.replace(drafts[0], self.path)
+        elif drafts:
+            merge = [*self._reelay, "merge", *map(str, drafts), "--overwrite", "-o", str(self.path)]
+            done = subprocess.run(merge, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise RuntimeError(f"the sessions of {self._shown()} could not be put together:\n{done.stderr}")
 
     def _differences(self, has_passed: bool) -> list[str]:
         lines = self._report.read_text(encoding="utf-8").splitlines() if self._report.exists() else []
@@ -226,7 +243,9 @@ class Tape:
             return [text for each in sessions for text in each.get("texts", {}).get(kind, [])]
 
         misses = texts("misses")
-        unused = texts("unused") if has_passed else []
+        # A recorded exchange is unused if no session has sent it.
+        ended = [each["texts"]["unused"] for each in sessions if "texts" in each]
+        unused = [text for text in (ended[0] if ended else []) if has_passed and all(text in each for each in ended)]
         swapped = texts("outOfOrder") if has_passed and self._is_ordered else []
         answered = sum(each.get("answered", 0) for each in sessions)
         is_idle = has_passed and answered == 0

@@ -25,12 +25,14 @@ import type { ServedHttp, ServeHttpOptions } from '../../serve/http/serve-http.t
 import {
   appendReplayReport,
   replayedSession,
+  REPORT_VARIABLE,
+  reportSessionStart,
   formatDrift,
   hasDrifted,
   sumServerDrifts,
   type Drift,
 } from '../../serve/drift.ts'
-import { resolveServer } from '../../serve/playable-tape.ts'
+import { resolveServer, tapeOfNthSession } from '../../serve/playable-tape.ts'
 import { createThrowawayRedactor, reportRedactorFor } from '../../serve/redaction/report-redactor.ts'
 import { storedMatchSettings, type ServeOptions } from '../../serve/serve-options.ts'
 import { OrderCheck } from '../../serve/request-order.ts'
@@ -58,7 +60,8 @@ export async function serveTapes(
     first === undefined || isOverHttp ? (first?.name ?? '') : resolveServer(first.tape, first.server)
   appendReplayReport(replayedSession(played, drift, order.problems))
   const plain = tapes.find(({ tape }) => tape.header.redaction === undefined)
-  printServeNote(colourDriftReport(formatDrift(drift, plain && reportRedactorFor(plain.tape.header))))
+  if (!isForTest())
+    printServeNote(colourDriftReport(formatDrift(drift, plain && reportRedactorFor(plain.tape.header))))
   process.exitCode = signal.reason === 'SIGINT' ? 130 : serveExitCode(drift, flags)
 }
 
@@ -148,29 +151,37 @@ async function serveUntilSignal(
 }
 
 async function serveOnStdio(
-  [options]: readonly TapeToServe[],
+  [given]: readonly TapeToServe[],
   plan: PlayPlan,
   signal: AbortSignal,
 ): Promise<Drift> {
-  if (options === undefined) throw usageError('no tape is given', 'see reelay serve --help')
-  const server = resolveServer(options.tape, options.server)
-  announceSoon(() => {
-    announceTape(options, [server])
-    printServeConfig(server, clientEntry(shownArguments()))
-  })
+  if (given === undefined) throw usageError('no tape is given', 'see reelay serve --help')
+  const server = resolveServer(given.tape, given.server)
+  if (!isForTest())
+    announceSoon(() => {
+      announceTape(given, [server])
+      printServeConfig(server, clientEntry(shownArguments()))
+    })
   // A client may kill the server at the end, and `reelay run` has to know that it was played.
-  appendReplayReport({ server, answered: 0, misses: 0, leftOver: 0 })
+  const nth = reportSessionStart(server)
   const streams = {
     input: process.stdin,
     output: process.stdout,
     signal: AbortSignal.any([signal, abortWhenClientLeaves()]),
   }
+  const tape = isForTest() ? tapeOfNthSession(given.tape, server, nth) : given.tape
+  const options = { ...given, tape }
   if (plan.kind === 'replay') return serveStdio({ ...options, ...streams })
   const { openPassthrough, appendNewEpisode } = await import('./live-server.ts')
   const live = openPassthrough(plan, options)
   const drift = await serveStdio({ ...options, upstream: live.connectClient(), ...streams })
   await appendNewEpisode(live, options.tape, server)
   return drift
+}
+
+/** A test runner reports what differs in all sessions of a test together. */
+function isForTest(): boolean {
+  return process.env[REPORT_VARIABLE] !== undefined
 }
 
 function serveExitCode(drift: Drift, { leftovers }: ServeFlags): 0 | 1 {

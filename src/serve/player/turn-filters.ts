@@ -75,6 +75,31 @@ export function sessionFilters(turns: TurnStore): readonly SessionFilter[] {
   })
 }
 
+/** A view of the turns for the nth session of a run, in which equal turns of the nth recorded session come first. */
+export function preferNthSession(
+  turns: TurnStore,
+  {
+    server,
+    nth,
+    isOverHttp,
+  }: { readonly server: string; readonly nth: number; readonly isOverHttp: boolean },
+): TurnStore {
+  // Over HTTP, a connection may be a single exchange.
+  const sessions = isOverHttp ? sessionFilters(turns) : connectionFilters(turns, server)
+  const isOwn = sessions.length > 1 ? sessions[nth % sessions.length] : undefined
+  return isOwn === undefined ? turns : preferTurns(turns, isOwn)
+}
+
+function connectionFilters(turns: TurnStore, server: string): readonly SessionFilter[] {
+  const connections = new Set<number>()
+  for (let index = 0; index < turns.size; index++) {
+    const turn = turns.summary(index).server === server ? turns.at(index) : undefined
+    const first = turn && firstMessageOf(turn)
+    if (first !== undefined) connections.add(first.conn)
+  }
+  return [...connections].map((conn) => (turn) => firstMessageOf(turn)?.conn === conn)
+}
+
 /** The first message of a turn says where and when the turn was recorded. */
 export function firstMessageOf({ trigger, steps: [first] }: Turn): RecordedMessage | undefined {
   return trigger ?? (first?.kind === 'ask' ? first.request : first?.message)
