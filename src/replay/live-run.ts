@@ -10,7 +10,7 @@ import {
 } from '../protocol/message.ts'
 import { exchangeOutcome, isPlainlyOk, type OutcomeKind } from '../protocol/outcome.ts'
 import { mayHaveMember } from '../filter/filter.ts'
-import { DEFAULT_TIMEOUT } from './options.ts'
+import { DEFAULT_TIMEOUT } from './session/deadlines.ts'
 import type { Judges } from './judge/judge.ts'
 import { judgeMessage } from './judge/judge.ts'
 import type { UnsolicitedMessages } from './judge/unsolicited-messages.ts'

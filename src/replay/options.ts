@@ -1,6 +1,5 @@
 import type { FoundBindings } from '../bindings/binding.ts'
 import type { OpenLink } from '../link/client-link.ts'
-import type { Turn } from '../tape/turns.ts'
 import type { ReplayController } from './control/controller.ts'
 import type { JudgeOptions } from './judge/comparison-rules.ts'
 import type { Ordering } from './plan/schedule.ts'
@@ -62,16 +61,6 @@ export interface ReplayTarget {
   readonly open: OpenLink
   /** True if all connections lead to the same server process, so that one session may cause notifications in another. */
   readonly isShared?: true
-}
-
-/** Milliseconds that an answer may take by default, unless it took longer on the tape. */
-export const DEFAULT_TIMEOUT = 10_000
-
-/** Returns the milliseconds that the answer to a recorded request may take. */
-export function answerTimeout(timeout: number | undefined, { trigger, response }: Turn): number {
-  if (timeout !== undefined) return timeout
-  if (trigger === undefined || response === undefined) return DEFAULT_TIMEOUT
-  return Math.max(DEFAULT_TIMEOUT, Math.ceil(3 * (response.t - trigger.t)))
 }
 
 /** Milliseconds that a server may take to start by default. A cold `npx` downloads it first. */

@@ -69,7 +69,7 @@ test('a session is reduced to the calls that are needed, with the smallest value
     '  2. #3 tools/call add {"id":"<id>","quantity":99}: ok',
     '  3. #4 tools/call check {"id":"<id>"}: the tool failed',
     '',
-    '3 of 41 messages are needed, 1 with smaller values (tries)',
+    '3 of 41 messages are needed, 2 with smaller values (tries)',
     'the smallest session failed in 3 of 3 runs',
   ])
 })
@@ -163,7 +163,7 @@ test('what was found when the tries are used up is on the disk', async () => {
   )
   expect(run.code).toBe(0)
   expect(run.out).toContain('the search ended early: allow more with --probes or --for\n')
-  expect((await callsOn(output)).at(-1)).toBe('check {}')
+  expect((await callsOn(output)).at(-1)).toMatch(/^check /)
 })
 
 test.each([

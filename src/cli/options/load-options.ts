@@ -1,6 +1,7 @@
 import { type Objective, parseObjectives } from '../../load/objectives.ts'
 import { type LoadShape, namedShape, parseStages, SHAPE_NAMES, type ShapeName } from '../../load/shape.ts'
-import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT } from '../../replay/options.ts'
+import { DEFAULT_START_TIMEOUT } from '../../replay/options.ts'
+import { DEFAULT_TIMEOUT } from '../../replay/session/deadlines.ts'
 import {
   LIVE_SERVER_OPTIONS,
   type LiveServerFlags,

@@ -1,6 +1,7 @@
 import type { Setting } from '../../config/setting.ts'
 import { DEFAULT_LEARN_RUNS } from '../../replay/noise/learn-noise.ts'
-import { DEFAULT_START_TIMEOUT, DEFAULT_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
+import { DEFAULT_START_TIMEOUT, type ReplayOptions } from '../../replay/options.ts'
+import { DEFAULT_TIMEOUT } from '../../replay/session/deadlines.ts'
 import type { Ordering } from '../../replay/plan/schedule.ts'
 import type { ErrorInjection } from '../../replay/send/request-faults.ts'
 import type { TransformRule } from '../../replay/transform/rule.ts'

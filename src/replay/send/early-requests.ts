@@ -1,5 +1,5 @@
 import { type Id, idToJson } from '../../protocol/message.ts'
-import { answerTimeout } from '../options.ts'
+import { answerTimeout } from '../session/deadlines.ts'
 import type { LiveCall, LiveSession } from '../session/live-session.ts'
 import type { Turn } from '../../tape/turns.ts'
 import { keptId, withFreshIds } from './request-ids.ts'

@@ -1,7 +1,7 @@
 import { type Request, type Id, idToJson } from '../../protocol/message.ts'
 import type { ReplayController } from '../control/controller.ts'
 import { type PendingEdit, withEdit } from '../control/message-edit.ts'
-import { answerTimeout } from '../options.ts'
+import { answerTimeout } from '../session/deadlines.ts'
 import { callKey, cancelledKey, isCancellation, isNeverAnswered, type PlannedMessage } from '../plan/plan.ts'
 import type { InputRounds } from '../session/input-rounds.ts'
 import { movedRequests } from '../session/live-notifications.ts'

@@ -1,3 +1,5 @@
+import type { Turn } from '../../tape/turns.ts'
+
 interface HasDeadline {
   /** When the item expires; Infinity for never. */
   readonly due: number
@@ -60,4 +62,14 @@ export class Deadlines<Item extends HasDeadline> {
     const next = waiting.find(({ due }) => due > time && due !== Infinity)
     if (next !== undefined && next.due < this.#nextCheck) this.#checkAt(next.due)
   }
+}
+
+/** Milliseconds that an answer may take by default, unless it took longer on the tape. */
+export const DEFAULT_TIMEOUT = 10_000
+
+/** Returns the milliseconds that the answer to a recorded request may take. */
+export function answerTimeout(timeout: number | undefined, { trigger, response }: Turn): number {
+  if (timeout !== undefined) return timeout
+  if (trigger === undefined || response === undefined) return DEFAULT_TIMEOUT
+  return Math.max(DEFAULT_TIMEOUT, Math.ceil(3 * (response.t - trigger.t)))
 }
