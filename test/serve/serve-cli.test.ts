@@ -440,7 +440,7 @@ test('reelay serve --help names its options', () => {
       --help-all              Show help with all options
       -h, --help              Show help
 
-    reelay serve --help-all shows 17 more options.
+    reelay serve --help-all shows 18 more options.
 
     Examples:
       reelay serve my-tape
