@@ -157,20 +157,22 @@ function disguisedInstructions(before: string, after: string): readonly Suspicio
     .join(' ')
   for (const [disguise, uncover] of DISGUISES) {
     if (!disguise.test(added)) continue
+    const isSpacedOut = disguise === SPACED_OUT
     const plain = uncover(added)
-    const isCovered = INSTRUCTIONS.some(({ key, pattern }) => GRAVE.has(key) && plain.search(pattern) >= 0)
+    const isCovered = INSTRUCTIONS.some(
+      ({ key, pattern }) => (isSpacedOut || GRAVE.has(key)) && plain.search(pattern) >= 0,
+    )
     if (isCovered) return [{ rule: 'description-encoded-text', excerpt: added }]
   }
   return []
 }
 
+const SPACED_OUT = /(?:\b\p{L}[ ._-]+){7}/u
+
 /** Which texts may be disguised, and how they are read. */
 const DISGUISES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\p{L}[0134578@$]+\p{L}/u, withLetters],
-  [
-    /(?:\b\p{L}[ ._-]+){7}/u,
-    (text) => text.replaceAll(/(?<=\b\p{L})[ ._-](?=\p{L}\b)/gu, '').replaceAll(/ {2,}/gu, ' '),
-  ],
+  [SPACED_OUT, (text) => text.replaceAll(/(?<=\b\p{L})[ ._-](?=\p{L}\b)/gu, '').replaceAll(/ {2,}/gu, ' ')],
   [/\p{L}{3}/u, (text) => Array.from(text).toReversed().join('')],
   [/\p{L}{3}/u, (text) => text.replaceAll(/[a-z]/giu, rotated)],
 ]
@@ -247,7 +249,7 @@ const MOST_EXCERPTS = 5
 
 /** The host of a URL, the domain of an e-mail address. */
 function hostOf(address: string): string {
-  const rest = address.toLowerCase().replace(/^[a-z]+:\/{0,2}/u, '')
+  const rest = address.toLowerCase().replace(/^(?:[a-z]+:)?\/{0,2}/u, '')
   return (
     rest
       .split(/[/?#]/u)[0]
@@ -261,7 +263,11 @@ function hostOf(address: string): string {
 /** A link to documentation, or an example of a value. */
 function isHarmlessAddress(host: string, sentence: string, before: string): boolean {
   if (new RegExp(`\\b${LEAK}\\b[^.]{0,60}\\bto\\b`, 'iu').test(sentence) && SENDS.test(sentence)) return false
-  if (/^(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1|(?:[\w-]+\.)*example(?:\.(?:com|org|net|io))?)$/u.test(host))
+  if (
+    /^(?:localhost|127\.0\.0\.1|0\.0\.0\.0|::1|(?:(?:api|docs|mail|my|your|app|host|server|\w)\.)?example(?:\.(?:com|org|net|io))?)$/u.test(
+      host,
+    )
+  )
     return true
   return (
     /\b(?:see|docs?|documentation|refer(?:ence)?|more (?:info|information|details)|spec(?:ification)?|guide|learn|described|defined|format|syntax|per|according|rfc|standard|homepage|website|source|based on|powered by|e\.?g\.?|example|such as|like|for instance|default(?:s)?(?: to)?|using the|via the|api (?:at|of|from))\b[^\n]{0,50}$/iu.test(
@@ -283,7 +289,9 @@ const PLAIN_PATH = /(?<![\w./:~-])\/(?:[\w.-]+\/)+[\w.-]+/gu
 
 function privatePaths(before: string, after: string): readonly Suspicion[] {
   // Names of arguments have underscores where texts have blanks and dots.
-  const [then, now] = [before, after].map((text) => text.replaceAll(/(?<=[a-z])_(?=ssh|aws|env\b)/gu, ' .'))
+  const [then, now] = [before, after].map((text) =>
+    text.replaceAll(/(?<![\w/-]\w*)(?<=[a-z])_(?=(?:ssh|aws|env)\b(?!\/))/gu, ' .'),
+  )
   const added = newMatches(then ?? '', now ?? '', PRIVATE_PATH).map((path): Suspicion => ({
     rule: 'description-path',
     excerpt: sentenceAround(now ?? '', path),
@@ -422,7 +430,7 @@ function encodedTexts(before: string, after: string): readonly Suspicion[] {
   // What is inside of an address is reported with the address.
   const [then, now] = [before, after].map((text) => text.replaceAll(WEB_ADDRESS, ' '))
   const added: string[] = ENCODED.flatMap((pattern) => newMatches(then ?? '', now ?? '', pattern)).filter(
-    (text) => !isRepeated(text),
+    (text) => !isRepeated(text) && !isName(text),
   )
   added.push(...newMatches(then ?? '', now ?? '', /[A-Za-z0-9+/]{12,}={0,2}/gu).filter(isReadableBase64))
   const [text] = added.toSorted((one, other) => Number(isHash(one, after)) - Number(isHash(other, after)))
@@ -430,6 +438,11 @@ function encodedTexts(before: string, after: string): readonly Suspicion[] {
   return [
     { rule: 'description-encoded-text', excerpt: text, ...(isHash(text, after) && { level: 'change' }) },
   ]
+}
+
+/** A name of words that is given a value, such as `ignoreWindowMinutes=`. */
+function isName(text: string): boolean {
+  return /^[a-z]{3,}(?:[A-Z][a-z]{2,})+=$/u.test(text)
 }
 
 /** A short text in base64 looks like a name, but a name is nothing readable in base64. */

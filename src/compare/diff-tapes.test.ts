@@ -300,3 +300,22 @@ test('an error that is reported in another form is no success', async () => {
   expect(shown(await diffOf(asResult, asError))).toEqual(['modified tools/call add: tool-error-to-error'])
   expect(shown(await diffOf(asError, asResult))).toEqual(['modified tools/call add: error-form-changed'])
 })
+
+function listed(id: number, names: readonly string[], cursor?: string, nextCursor?: string): readonly Said[] {
+  const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }))
+  return [
+    client({ id, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }),
+    server({ id, result: { tools, ...(nextCursor !== undefined && { nextCursor }) } }),
+  ]
+}
+
+test('pages of a list are compared together, and pages that nobody asked for are unknown', async () => {
+  const paged = [...listed(1, ['a', 'b'], undefined, '2'), ...listed(2, ['c'], '2')]
+  const joined = await diffOf(paged, listed(1, ['a', 'b', 'c']))
+  expect([joined.summary.breaking, joined.surface]).toEqual([0, []])
+  expect(shown(joined)).toEqual(['removed tools/list: poll-removed'])
+  const gone = await diffOf(paged, listed(1, ['a', 'b']))
+  expect(gone.surface.map(({ rule, subject }) => `${rule} ${subject}`)).toEqual(['tool-removed tool c'])
+  const unfinished = await diffOf(paged, listed(1, ['a', 'b'], undefined, '2'))
+  expect(unfinished.summary.breaking).toBe(0)
+})

@@ -2,7 +2,7 @@ import { jsonTypeOf, type Difference } from '../diff/difference.ts'
 import type { SessionTimes } from '../diff/noise/noise-kind.ts'
 import { isObject, member, parseJson } from '../json/parse.ts'
 import type { JsonPath } from '../json/path.ts'
-import { isUncountedMethod } from '../match/request-key.ts'
+import { isListMethod, isUncountedMethod } from '../match/request-key.ts'
 import { calledTool, namesToolOrPrompt } from '../protocol/message.ts'
 import { ProfileNoise } from '../replay/noise/noise-profile.ts'
 import { readNoiseProfile } from '../replay/noise/profile-file.ts'
@@ -261,7 +261,8 @@ class TapeComparison {
     const call = clientCallOf(turn?.trigger)
     if (turn === undefined || call === undefined) return
     const subject = callText(turn)
-    const removed = isUncountedMethod(call.method) ? 'poll-removed' : 'call-removed'
+    const isRepeatable = isUncountedMethod(call.method) || this.#isListedStill(call.method)
+    const removed = isRepeatable ? 'poll-removed' : 'call-removed'
     this.#counts[kind]++
     this.#list({
       kind,
@@ -270,6 +271,11 @@ class TapeComparison {
         (kind === 'added' ? { after: turn.exchange } : { before: turn.exchange })),
       findings: [finding(kind === 'added' ? 'call-added' : removed, { subject })],
     })
+  }
+
+  /** The items of a list are compared together, on however many pages and however often it was asked for. */
+  #isListedStill(method: string): boolean {
+    return isListMethod(method) && this.#otherTurns.kinds().some((kind) => kind.method === method)
   }
 
   #list(change: ExchangeChange): void {

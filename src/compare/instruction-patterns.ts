@@ -17,7 +17,18 @@ const CARRIES =
   'fields?|param(?:eter)?s?|arguments?|args?|inputs?|headers?|payloads?|metadata|meta|send|sends|pass|passes|passed|include[sd]?|provides?|provided|attach\\w*|append\\w*|add(?:ed|s)?|hold|holds|contains?|carr(?:y|ies)|forward\\w*|upload\\w*|encode\\w*|supply|supplies|submit\\w*|store[sd]?|copy|copied|needs?|requires?|expects?|used? (?:it )?as|look(?:ed)? (?:at|into|in)|followed by|retry with|prefix\\w*|suffix\\w*|accompan\\w+|preceded|filled|set to'
 /** What identifies a person or opens an account. */
 const PERSONAL =
-  "home address(?:es)?|date of birth|birth ?date|social security(?: number)?|ssn|passport (?:number|data)|bank (?:details|account|pin|card|login|password)|(?:their|your|the user's|a|the) pin|pin codes?|(?:credit|debit)[- ]card (?:number|details|data)s?|cvv|cvc|one-time (?:codes?|passwords?)|otp|2fa codes?|verification codes?|mother's maiden name|recovery (?:codes?|phrases?)|medical (?:records?|history)|real name"
+  "home address(?:es)?|date of birth|birth ?date|social security(?: number)?|ssn|passport (?:number|data)|bank (?:details|account|pin|card|login|password)|(?:their|your|the user's|a|the) pin|pin codes?|(?:credit|debit)[- ]card (?:number|details|data)s?|cvv|cvc|one-time (?:codes?|passwords?)|otp|2fa codes?|verification codes?|mother's maiden name|recovery (?:codes?|phrases?)|insurance (?:numbers?|ids?)|birthdays?|tax (?:numbers?|ids?)|account numbers?|(?:the |a )?user(?:.s) (?:real |current |true |exact )?(?:position|whereabouts|location|identity)|medical (?:records?|history)|real name"
+
+/** What is around a tool, and is none of its business. */
+const SURROUNDINGS =
+  '(?:complete|entire|full|whole|current|running|ongoing|present|latest|recent) (?:chat|conversation|dialog(?:ue)?|transcript|session|thread|message) ?(?:log|history|text|so far)?|chat (?:log|history|transcript|messages?)|conversation (?:log|history|transcript|so far)|(?:last|previous|prior|past|recent) (?:\\w+ )?(?:messages?|turns|exchanges|prompts?|utterances)|(?:messages?|turns) (?:of|from) (?:the|this) (?:conversation|chat|session)|(?:list|set|names?|schemas?|descriptions?) of (?:\\w+ )?(?:available|other|all|your) tools?|(?:available|other|your|installed|connected) (?:tools?|servers?|connectors?)(?: with| and| list| schemas?| names?)|`?(?:env|printenv|whoami|hostname|ifconfig|ipconfig|uname)`(?: command)?|output of [`\'"]?(?:env|printenv|set|whoami|ps|ls|cat|history)\\b|environment of the (?:host|machine|process|client)|(?:home|user|profile|downloads|documents|desktop) (?:folder|directory)|dotfiles?|shell history|system (?:message|prompt)|hidden reasoning|chain[- ]of[- ]thought|scratchpad|(?:other|previously opened|recently opened) (?:documents|tabs|windows)|one-time (?:codes?|passwords?)|security codes?|credit card(?: number)?s?|card numbers?|login data|(?:terminal|shell|console) output|your (?:chats|conversations|dialogues|sessions)|(?:everything|files?|messages?|prompts?|instructions?|documents?|data|secrets?|texts?)(?: that| which)? you (?:have|had|were|are|saw|know|hold|got)\\b'
+/** Ways to give something to a tool. */
+const HANDED_OVER =
+  'send|sends|include[sd]?|includes|attach\\w*|append\\w*|add(?:ed|s|ing)?|pass(?:es|ed|ing)?|supply|supplies|supplied|give|gives|given|hand(?:ed)? over|transmit\\w*|forward\\w*|upload\\w*|submit\\w*|provide[sd]?|carr(?:y|ies)|contain(?:s)?|needs?|wants?|requires?|expects?|put|enter(?:ed)?|fill(?:ed)?|store[sd]?|encode\\w*|quote[sd]?|paste[sd]?|copy|copied|summar\\w+|repeat(?:ed)?|with|as (?:the )?(?:context|input|argument|parameter|value)|in (?:the )?[`\'"]\\w+[`\'"]|field|argument|parameter'
+const PEOPLE =
+  'humans?|users?|persons?|people|customers?|owners?|account holders?|operators?|callers?|clients?'
+const DECISIONS =
+  'wish(?:es)?|declin\\w+|refus\\w+|object(?:s|ed|ion\\w*)|veto\\w*|disagree\\w*|say(?:s)? (?:no|otherwise|not)|said (?:no|otherwise|not)|choice|decisions?|preferences?|consent|permission|instructions?|orders?|requests? otherwise|wants? (?:something else|otherwise)|asks? (?:you )?(?:to stop|not to|otherwise)'
 
 /** Orders that do not tell how the tool is called. */
 const ORDERS =
@@ -83,7 +94,7 @@ export const INSTRUCTIONS: readonly { readonly key: string; readonly pattern: Re
   {
     key: 'steer',
     pattern:
-      /\b(?:if|when(?:ever)?) (?:the user |they |users? |you are |anyone |someone |being )?(?:is |are )?ask(?:s|ed|ing)?\b[^.\n]{0,60}[,:]?\s*\b(?:say|tell|answer|respond|reply|claim|state|recommend|deny|refuse|pretend|always|never|lie)\b|\b(?:respond|reply|answer) (?:to (?:the )?(?:user|them|every|all|any)\b[^.\n]{0,20})?(?:only |always )?(?:with|that)\b|\bhide\b[^.\n]{0,30}\b(?:errors?|results?|this|from|outputs?|fact|warnings?)\b|\bregardless of (?:what|the result|the user|the answer|whether)/giu,
+      /\b(?:if|when(?:ever)?) (?:the user |they |users? |you are |anyone |someone |being )?(?:is |are )?ask(?:s|ed|ing)?\b[^.\n]{0,60}[,:]?\s*\b(?:say|tell|answer|respond|reply|claim|state|recommend|deny|refuse|pretend|always|never|lie)\b|(?<!\b(?:an?|the|its|your|this|each|every|short|final|direct) )\b(?:respond|reply|answer) (?:to (?:the )?(?:user|them|every|all|any)\b[^.\n]{0,20})?(?:only |always )?(?:with|that)\b|\bhide\b[^.\n]{0,30}\b(?:errors?|results?|this|from|outputs?|fact|warnings?)\b|\bregardless of (?:what|the result|the user|the answer|whether)/giu,
   },
   {
     key: 'model',
@@ -205,7 +216,53 @@ export const INSTRUCTIONS: readonly { readonly key: string; readonly pattern: Re
   {
     key: 'leak',
     pattern:
-      /\b(?:jwts?|credentials?|api[- _]?keys?|passwords?|secrets?|private[- _]?keys?|(?:access|bearer|session|auth|refresh) tokens?)\b[^.\n]{0,60}\b(?:you (?:have|come|know|find|see|hold|remember)|of the (?:current|active|running) (?:login|session|user)|along\b|across\b)|\b(?:terminal|shell|console) output\b|\b(?:prior|previous|last|recent|earlier) (?:\w+ )?(?:user )?turns?\b|\bverbatim\b[^.\n]{0,30}\b(?:hint|context|field|argument|parameter|as)\b/giu,
+      /\b(?:jwts?|credentials?|api[- _]?keys?|passwords?|secrets?|private[- _]?keys?|(?:access|bearer|session|auth|refresh) tokens?)\b[^.\n]{0,60}\b(?:you (?:have|come|know|find|see|hold|remember)|of the (?:current|active|running) (?:login|session|user)|along\b|across\b)|\b(?:prior|previous|last|recent|earlier) (?:\w+ )?(?:user )?turns?\b|\bverbatim\b[^.\n]{0,30}\b(?:hint|context|field|argument|parameter|as)\b/giu,
+  },
+  {
+    // What the model has and a tool is not about: the conversation, the other tools, the machine.
+    key: 'leak',
+    pattern: new RegExp(
+      `\\b(?:${SURROUNDINGS})(?![\\w-])[^.\\n]{0,60}\\b(?:${HANDED_OVER})|\\b(?:${HANDED_OVER})\\b[^.\\n]{0,60}(?<![\\w-])(?:${SURROUNDINGS})(?![\\w-])`,
+      'giu',
+    ),
+  },
+  {
+    key: 'privilege',
+    pattern: new RegExp(
+      `\\b(?:overrid|outweigh|outrank|trump|prevail|supersed|disregard|despite|regardless|even (?:if|when|though|after)|against|no matter|instead of|rather than|above|before)\\w*\\b[^.\\n]{0,30}\\b(?:${PEOPLE})\\b[^.\\n]{0,15}\\b(?:${DECISIONS})|\\b(?:${DECISIONS})\\w*\\b[^.\\n]{0,20}\\b(?:of|by|from) (?:the |a |any |your )?(?:${PEOPLE})\\b[^.\\n]{0,30}\\b(?:ignored|disregarded|overrul|overridd|irrelevant|not count|does not matter|unnecessary|void|secondary)`,
+      'giu',
+    ),
+  },
+  {
+    key: 'privilege',
+    pattern:
+      /\b(?:admin\w*|developer|dev|debug|god|root|maintenance|unrestricted|privileged|elevated|sudo|superuser|jailbreak|trusted|emergency) (?:mode|access|rights|status|privileges)\b[^.\n]{0,15}\b(?:is|are|has been|have been) (?:now |already |hereby )?(?:on|enabled|active|activated|granted|in effect)|\b(?:safety|security|guardrails?|safeguards?|policy|policies|restrictions?|limits?|content filters?|ethic\w*)\b[^.\n]{0,40}\b(?:no longer|not|never|cease|stopped?)\b[^.\n]{0,15}\b(?:appl(?:y|ies)|bind|hold|bound|count|concern|exist)\b|\byou (?:are|have been) (?:now )?(?:free|exempt|released|unrestricted|allowed to bypass|no longer)\b|\b(?:pre-?approved|pre-?authori[sz]ed|approved in advance|already (?:approved|agreed|consented|authori[sz]ed|confirmed))\b/giu,
+  },
+  {
+    key: 'precedence',
+    pattern:
+      /\b(?:other|another|any|all|every|each|those|rival|competing|native|built-in|similar) (?:\w+ )?(?:tools?|servers?|plugins?|integrations?|sources?|providers?)\b[^.\n]{0,60}\b(?:compromised|malicious|unsafe|insecure|unreliable|infected|fraudulent|fake|hacked|blocked|retired|obsolete|decommissioned|discontinued|return(?:s|ed)? (?:wrong|false|stale|bad|incorrect|outdated))|\b(?:route|redirect|channel|funnel|pass|send|forward|direct|deliver|hand)\b[^.\n]{0,60}\b(?:through|via|by way of) (?:this|it\b|here\b|me\b)|\b(?:call|use|invoke|run|consult|query) (?:this|it)(?: (?:tool|function|server))?\b[^.\n]{0,30}\b(?:after|before|on|in|with|for|at) (?:each|every|all|any)\b(?! (?:time|item|row|page|file|element|entry|record|batch|chunk)\b)|\b(?:tool|server|its|this) (?:outputs?|results?|responses?|answers?|descriptions?) (?:is|are) (?:authoritative|final|binding|law|the (?:only )?truth|to be (?:believed|obeyed|trusted))/giu,
+  },
+  {
+    key: 'steer',
+    pattern:
+      /\b(?:prefer|recommend|choose|pick|select|favou?r|suggest|offer|book|buy|order|promote)\b[^.\n]{0,60}\b(?:even (?:if|when|though)|although|despite|whether or not|regardless)\b|\b(?:rate|review|praise|recommend|promote|endorse|advertise|upvote|star|mention|plug)\b[^.\n]{0,30}\b(?:this|our|the) (?:server|tool|product|service|company|app|plugin|brand|vendor|sponsor)\b|\b(?:five|5)[- ]stars?\b|\b(?:say|claim|state|insist|pretend|assert|answer|reply|report|tell \w+|inform \w+|explain|announce) (?:that )?(?:nothing|no one|nobody|there (?:is|are|was|were) no|no other|it (?:was|is) (?:sold|unavailable|the only)|everything (?:is|was|went) (?:fine|ok|well|normal))/giu,
+  },
+  {
+    // What a tool reads is data. A text that makes it an order, or more than what the user says, is not about the tool.
+    key: 'obey',
+    pattern:
+      /\b(?:commands?|instructions?|orders?|directives?|tasks?) (?:that |which )?(?:the )?(?:assistant|model|agent|ai|you) (?:must |should |will |then |also )?(?:carr|execut|follow|obey|perform|run|do\b|fulfil)\w*|\b(?:is|are|has|have) to be (?:fulfilled|followed|obeyed|carried out|complied with|believed)\b|\b(?:genuine|real|valid|legitimate|authentic|direct|trusted|verified) (?:requests?|commands?|instructions?|orders?|wishes) (?:of|from|by) (?:the |an? )?(?:user|developer|operator|system|admin\w*|owner)\b|\bthe (?:user|human|person|customer) is (?:mistaken|wrong|confused|lying|incorrect)\b|\b(?:outranks?|outweighs?|overrules?|beats?|prevails? over|counts? more than|takes? precedence over)\b[^.\n]{0,20}\b(?:user|human|person|system|developer|operator)\b/giu,
+  },
+  {
+    key: 'secrecy',
+    pattern:
+      /\b(?:not|never|isn't|aren't|nothing(?: \w+)? is) (?:be )?(?:shown|told|visible|displayed|reported|mentioned|revealed|disclosed|presented) to (?:the |any |an? )?(?:users?|persons?|humans?|customers?|one who|callers?|people)\b|\bwithout (?:a|one|any|another|further) (?:word|mention|remark|hint|comment)\b|\b(?:keep|kept|leave|left)\b[^.\n]{0,40}\b(?:out of|unmentioned|off) (?:the |your |any )?(?:summary|answers?|reply|report|response|transcript)\b|\b(?:leave|keep)\b[^.\n]{0,30}\bunmentioned\b/giu,
+  },
+  {
+    key: 'privilege',
+    pattern:
+      /\b(?:needs?|requires?|takes) no (?:\w+ )?(?:approval|confirmation|review|permission|consent|sign-off)\b|\bnotwithstanding\b|\bwithout (?:a |any |being |having been |further )?(?:read|reviewed|checked|inspected|looked at|examined|check|review|look|inspection|second thought)\b(?! (?:out|ing))|\b(?:are|is) safe and (?:may|can|should) be\b|\b(?:values?|secrets?|it|they|results?|contents?|output|answers?) (?:should|must|has to|have to|is to|are to|needs? to) (?:then |also |always |first |afterwards )*be (?:posted|sent|forwarded|uploaded|shared|published|mailed|e-?mailed|transmitted) (?:to|in|on)\b|\b(?:token|key|cookie|credentials?|password|secret) (?:from|of|in|inside) (?:your|the current|its) (?:\w+ )?(?:headers?|request|session|config\w*|environment)\b|\btool [\w-]+ (?:was|is|has been) [^.\n]{0,30}\bnow (?:deletes|leaks|fails|returns (?:wrong|false)|is (?:unsafe|broken|malicious))\b/giu,
   },
 ]
 
@@ -243,8 +300,8 @@ const FOREIGN: readonly { readonly isVerb: boolean; readonly isGrave: boolean; r
       isVerb: true,
       isGrave: false,
       pattern: words(
-        'env[ií](?:a|e|ar|alo|alos|arlo|ando|emos|em)\\w*|mand[ae](?:lo|li|r)?|invi(?:a|alo|ali|are)|envoye[zr]?|envoie\\w*|transmet\\w*|transmi[tc]\\w*|inclu(?:ye|ya|i|a|ez|re|s|ir)|includi|incluir|adjunta\\w*|anexe|ajoute[zr]?|copi[ae](?:lo)?|insère|insérez|aggiungi|allega|füge|hänge|häng|sende|send|schicke?|übermittle|übergib|leite|kopiere|stuur|verstuur|verzend|voeg|kopieer|wyślij|prześlij|dołącz|dodaj|gönder\\w*|ekle|ilet|kirim\\w*|sertakan|lampirkan|gửi|skicka|bifoga|отправ\\w*|перешли|пошли|добав[ьит]\\w*|включи\\w*|приложи\\w*|передай\\w*|надішли|στείλε|συμπερίλαβε',
-        'أرسل|ارسل|أضف|שלח|צרף|发送|發送|复制到|填到|写入|传入|傳入|附上|包含在|上传到|上傳|转发|轉發|填入|含め|送信し|送って|添付し|渡して|転送|전송|보내|첨부|포함시|포함하|भेज|शामिल कर|ส่ง|แนบ|بفرست',
+        'env[ií](?:a|e|ar|alo|alos|arlo|ando|emos|em)\\w*|mand[ae](?:lo|li|r)?|invi(?:a|alo|ali|are)|mets|mettez|mettre|écri[sv]\\w*|escrib[ae]\\w*|escreva|coloque|scrivi|metti|inserisci|envoye[zr]?|envoie\\w*|transmet\\w*|transmi[tc]\\w*|inclu(?:ye|ya|i|a|ez|re|s|ir)|includi|incluir|adjunta\\w*|anexe|ajoute[zr]?|copi[ae](?:lo)?|insère|insérez|aggiungi|allega|füge|hänge|häng|sende|send|schicke?|schreib\\w*|eintragen|einfügen|angeben|mitgeben|übermittle|übergib|leite|kopiere|stuur|verstuur|verzend|voeg|kopieer|wyślij|prześlij|dołącz|dodaj|gönder\\w*|ekle|ilet|kirim\\w*|sertakan|lampirkan|gửi|skicka|bifoga|отправ\\w*|перешли|пошли|добав[ьит]\\w*|встав[ьи]\\w*|помести\\w*|напиши\\w*|включи\\w*|приложи\\w*|передай\\w*|надішли|στείλε|συμπερίλαβε',
+        'أرسل|ارسل|أضف|שלח|צרף|发送|發送|发给|發給|放入|放进|写到|复制到|填到|写入|传入|傳入|附上|包含在|上传到|上傳|转发|轉發|填入|含め|入れて|入れる|書いて|書き込|貼り付け|送信し|送って|添付し|渡して|転送|전송|보내|첨부|포함시|포함하|भेज|शामिल कर|ส่ง|แนบ|بفرست',
       ),
     },
     {

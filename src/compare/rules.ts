@@ -28,7 +28,7 @@ export const COMPARE_RULES = {
   'poll-removed': {
     level: 'info',
     title: 'a request that may be repeated at will was sent less often',
-    why: 'Pings, handshakes and polls of a task depend on timing.',
+    why: 'Pings, handshakes and polls of a task depend on timing, and lists may have fewer pages. What lists contain is compared with all pages together.',
     fix: 'Nothing to do.',
   },
   'call-added': {

@@ -19,10 +19,10 @@ export function compareSurfaces(
   after: ServerSurface,
   recorded: RecordedTools = NOTHING_RECORDED,
 ): SurfaceComparison {
-  const tools = matchItems(before.tools, after.tools)
-  const prompts = matchItems(before.prompts, after.prompts)
-  const resources = matchItems(before.resources, after.resources)
-  const templates = matchItems(before.templates, after.templates)
+  const tools = matchItems(before.tools, after.tools, after.unfinished?.has('tools'))
+  const prompts = matchItems(before.prompts, after.prompts, after.unfinished?.has('prompts'))
+  const resources = matchItems(before.resources, after.resources, after.unfinished?.has('resources'))
+  const templates = matchItems(before.templates, after.templates, after.unfinished?.has('templates'))
   const toolNames = [...(after.tools?.keys() ?? [])]
   return {
     findings: [
@@ -61,6 +61,7 @@ interface ItemMatches {
 function matchItems(
   before: ReadonlyMap<string, JsonObject> | undefined,
   after: ReadonlyMap<string, JsonObject> | undefined,
+  isUnfinished = false,
 ): ItemMatches {
   if (before === undefined || after === undefined) return { pairs: [], removed: [], added: [] }
   const pairs: ItemPair[] = []
@@ -82,7 +83,8 @@ function matchItems(
     isNew.delete(renamed)
     pairs.push({ from: name, to: renamed, before: item, after: now })
   }
-  return { pairs, removed, added: [...isNew] }
+  // What is missing may be on a page that was not asked for.
+  return { pairs, removed: isUnfinished ? [] : removed, added: [...isNew] }
 }
 
 /** The new item that a missing one was most likely renamed to. */

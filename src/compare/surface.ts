@@ -21,6 +21,8 @@ export interface ServerSurface {
   readonly prompts?: ReadonlyMap<string, JsonObject>
   readonly resources?: ReadonlyMap<string, JsonObject>
   readonly templates?: ReadonlyMap<string, JsonObject>
+  /** Lists that have a further page, which the client did not ask for. */
+  readonly unfinished?: ReadonlySet<SurfaceList>
 }
 
 /** The lists of a server: the request for each, where its result has the items, and what identifies an item. */
@@ -81,6 +83,7 @@ export class SurfaceBuilder {
   #opening: unknown
   #client: AskingClient | undefined
   readonly #lists = new Map<SurfaceList, Map<string, JsonObject>>()
+  readonly #unfinished = new Set<SurfaceList>()
 
   openedBy(client: AskingClient): void {
     this.#client = client
@@ -95,6 +98,8 @@ export class SurfaceBuilder {
     if (known === undefined) return
     const items = this.#lists.get(known.list) ?? new Map<string, JsonObject>()
     this.#lists.set(known.list, items)
+    if (typeof member(result, 'nextCursor') === 'string') this.#unfinished.add(known.list)
+    else this.#unfinished.delete(known.list)
     const listed = member(result, known.member)
     for (const item of Array.isArray(listed) ? listed : []) {
       const key = member(item, known.key)
@@ -115,6 +120,7 @@ export class SurfaceBuilder {
       ...(isObject(capabilities) && { capabilities }),
       ...(typeof instructions === 'string' && { instructions }),
       ...Object.fromEntries(this.#lists),
+      ...(this.#unfinished.size > 0 && { unfinished: this.#unfinished }),
     }
   }
 }

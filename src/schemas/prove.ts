@@ -24,6 +24,7 @@ import {
   integersOf,
   isAtLeast,
   isAtMost,
+  NARROWER_FORMATS,
   requiredBy,
   typesOf,
   ValueFacts,
@@ -770,12 +771,6 @@ const COUNTS = [
 const MOST_PLACES = 16
 
 const MOST_BRANCHES = 64
-/** By their specifications, all texts of the one format are texts of the other. */
-const NARROWER_FORMATS: Readonly<Record<string, string>> = {
-  'uri-reference': 'uri',
-  'iso-time': 'time',
-  'iso-date-time': 'date-time',
-}
 /** Patterns that every text matches. */
 const EVERYTHING: ReadonlySet<string> = new Set(['', '.*', '^', '^.*', '[\\s\\S]*', '^[\\s\\S]*$'])
 

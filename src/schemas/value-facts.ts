@@ -146,6 +146,12 @@ const FORMAT_LENGTHS: Readonly<Record<string, readonly [number, number]>> = {
   duration: [3, Infinity],
   hostname: [1, 254],
 }
+/** By their specifications, all texts of the one format are texts of the other. */
+export const NARROWER_FORMATS: Readonly<Record<string, string>> = {
+  'uri-reference': 'uri',
+  'iso-time': 'time',
+  'iso-date-time': 'date-time',
+}
 const MOST_COUNTED = 500
 
 /** Returns 1 if the multiple is too large to be exact. */

@@ -26,7 +26,7 @@ export interface Witness {
 interface WitnessSearch {
   /** Values to begin with, such as recorded ones. */
   readonly known?: readonly unknown[]
-  /** In milliseconds since 1970. */
+  /** In milliseconds since 1970. On a busy machine, a search goes on beyond it until it has tried enough. */
   readonly deadline: number
   /** How many different reasons are looked for. */
   readonly most?: number
@@ -59,9 +59,11 @@ export function findWitnesses(
     )
     found.set(keyOf(reason), { value: small, error: reasonOf(into, small) ?? reason })
   }
-  const isOver = (): boolean => found.size >= most || Date.now() > deadline
+  const last = deadline + 3 * Math.max(0, deadline - Date.now())
+  const isOver = (): boolean =>
+    found.size >= most || Date.now() > (tried.size < ENOUGH_TRIED ? last : deadline)
   for (const value of known) if (!isOver()) attempt(value)
-  const maker = new CandidateMaker(deadline)
+  const maker = new CandidateMaker(last)
   try {
     for (const value of maker.candidates(
       { left: [from.node], right: [into.node], hints: [from.node, into.node] },
@@ -79,6 +81,7 @@ export function findWitnesses(
 }
 
 const MOST_TRIED = 30_000
+const ENOUGH_TRIED = 3_000
 const MOST_MUTATED = 20
 
 function reasonOf(into: SchemaDocument, value: unknown): ErrorObject | undefined {
