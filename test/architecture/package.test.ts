@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -8,8 +9,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let folder: string
@@ -51,20 +55,34 @@ test('the demo of the package runs in an empty folder, without a network', () =>
   expect(shown).toContain('4 requests, every response as recorded.')
 })
 
-test('npx runs the package in an empty folder, without a network and with an empty cache', () => {
+test('npx runs the package in an empty folder with an empty cache, and asks the registry for nothing', async () => {
+  const asked: (string | undefined)[] = []
+  const registry = createServer((request, response) => {
+    asked.push(request.url)
+    response.writeHead(404).end('{}')
+  })
+  await once(registry.listen(0, '127.0.0.1'), 'listening')
+  const { port } = registry.address() as AddressInfo
   const empty = mkdtempSync(join(folder, 'empty-'))
   const env = {
     ...process.env,
     HOME: empty,
     REELAY_HOME: join(empty, 'home'),
     npm_config_cache: join(empty, 'cache'),
-    npm_config_offline: 'true',
+    npm_config_registry: `http://127.0.0.1:${port}`,
     npm_config_update_notifier: 'false',
   }
   copyFileSync(join(folder, tarball), join(empty, tarball))
   const args = ['--yes', `./${tarball}`, '--version']
   const shell = process.platform === 'win32'
-  expect(execFileSync('npx', args, { cwd: empty, env, encoding: 'utf8', shell })).toMatch(/^\d+\.\d+\.\d+\n$/)
+  try {
+    const { stdout } = await promisify(execFile)('npx', args, { cwd: empty, env, encoding: 'utf8', shell })
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  } finally {
+    registry.close()
+  }
+  // Without a network, each question costs npm minutes of retries.
+  expect(asked).toEqual([])
 }, 120_000)
 
 test('the package contains the dependencies of every command', () => {
