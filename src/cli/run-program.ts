@@ -28,6 +28,7 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
   try {
     rejectUnknownCommand(program, argv)
     rejectMissingTape(argv)
+    rejectMissingValue(program, argv)
     await program.parseAsync(argv.map((word, at) => (at === 2 ? (OTHER_OPTIONS[word] ?? word) : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -219,6 +220,8 @@ function missingArgumentHint(message: string, [, , verb, action]: readonly strin
     return `reelay ${verb} takes no arguments; see reelay ${verb} --help`
   if (verb === 'test' && message.startsWith('unknown command'))
     return 'tests run with a tape like this: reelay test run -- npm test; to check a server, use reelay verify'
+  const [, argument] = (verb === 'call' && /^unknown option '--(\w[\w-]*)'$/.exec(message)) || []
+  if (argument !== undefined) return `write an argument of the tool as ${argument}=<value>`
   const own = [`${verb} ${action}: ${message}`, `${verb}: ${message}`, message]
   return own.map((key) => MISSING_ARGUMENT_HINTS[key]).find((hint) => hint !== undefined)
 }
@@ -248,6 +251,8 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
     'give the names of tapes, or the paths of tape files; reelay list shows your tapes',
   "missing required argument 'from'":
     'give the file to convert, then the file to write; see reelay convert --help',
+  "missing required argument 'to'":
+    'give the file to write, as in: reelay convert recording.json my.tape.jsonl; see reelay convert --help',
   "missing required argument 'redis-url'":
     'give the URL of Redis, as in: reelay worker redis://127.0.0.1:6379',
   "missing required argument 'contract'":
@@ -267,11 +272,20 @@ function rejectMissingTape([, , verb = '', ...words]: readonly string[]): void {
 /** Commands that take a tape and then, after --, the command of a live server. */
 const TAPE_COMMANDS = new Set(['verify', 'replay', 'learn', 'debug', 'load', 'shrink'])
 
+/** Commander would take `--` for the value. */
+function rejectMissingValue(program: Command, argv: readonly string[]): void {
+  const [, , verb = '', ...words] = argv
+  const flag = words[words.indexOf('--') - 1]
+  const known = program.commands.find((each) => each.name() === verb)?.options ?? []
+  if (flag === undefined || !known.some(({ long, required }) => required && long === flag)) return
+  throw new ReelayError('USAGE', `${flag} needs a value`, { hint: `see reelay ${verb} --help` })
+}
+
 /** The words of a server command are read as options of Reelay if `--` is missing. */
 function missingDashes(argv: readonly string[]): string | undefined {
   const [, , command = '', ...words] = argv
   // A word after an option is most likely its value.
-  const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1]?.startsWith('--') !== true)
+  const names = words.filter((word, at) => !word.startsWith('-') && words[at - 1]?.startsWith('-') !== true)
   const isServerMissing =
     ['verify', 'replay', 'learn', 'serve', 'debug', 'shrink'].includes(command) && names.length > 1
   if (argv.includes('--') || !(isServerMissing || (command === 'run' && names.length > 0))) return undefined

@@ -320,7 +320,11 @@ function unmatchedNames(part: ServerPart, options: PlayOptions, tools: ToolDescr
   const called = unlisted.length === 0 ? new Set() : calledTools(part)
   const unknown = unlisted.filter((name) => !called.has(name))
   return [
-    ...unknown.map((name) => `--allow ${name} matches no tool${suggestName(name, known)}`),
+    ...unknown.map((name) =>
+      name.includes('*')
+        ? `--allow ${name} matches no tool: it takes names; --allow-writes allows all tools`
+        : `--allow ${name} matches no tool${suggestName(name, known)}`,
+    ),
     ...unmatchedPatterns(part.turns, options).map(
       ([option, pattern]) =>
         `${pattern} of --${option} matches no message of the tape${suggestName(pattern, messageNames(part))}`,

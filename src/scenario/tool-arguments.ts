@@ -9,7 +9,7 @@ import {
   texts,
   typesNamed,
 } from '../schemas/schema-parts.ts'
-import { similarName } from '../text.ts'
+import { quoteShellWord, similarName } from '../text.ts'
 
 /** A tool as `tools/list` describes it. */
 export interface ListedTool {
@@ -61,10 +61,19 @@ function splitWord(word: string): { readonly key: string; readonly text: string;
   if (at <= 0)
     throw usage(
       `${JSON.stringify(word)} is not an argument`,
-      'write key=value, or key:=<JSON> for a JSON value',
+      asWords(parseJson(word)) ?? 'write key=value, or key:=<JSON> for a JSON value',
     )
   const isJson = word[at - 1] === ':' && at > 1
   return { key: word.slice(0, isJson ? at - 1 : at), text: word.slice(at + 1), isJson }
+}
+
+/** All arguments as one JSON object, as `reelay call` takes them. */
+function asWords(json: unknown): string | undefined {
+  if (!isObject(json) || Object.keys(json).length === 0) return undefined
+  const words = Object.entries(json).map(([key, value]) =>
+    quoteShellWord(typeof value === 'string' ? `${key}=${value}` : `${key}:=${JSON.stringify(value)}`),
+  )
+  return `write each argument alone: ${words.join(' ')}`
 }
 
 function jsonValue(word: string, text: string): unknown {

@@ -12,6 +12,7 @@ import { readClientConfig, brokenConfigError, type ClientConfigFile } from './co
 import { ConfigSyntaxError, type ConfigEntry } from './configs/config-format.ts'
 import { CONFIG_FORMATS } from './configs/formats/index.ts'
 import type { WrappedEntry } from './wrapped-entries.ts'
+import { suggestName } from '../text.ts'
 
 /** A config file to read, and the client it belongs to. */
 export interface ConfigTarget extends ClientConfigLocation {
@@ -62,8 +63,10 @@ export function realConfigPath(file: string): string {
 function findClient(name: string): WrappableClient {
   const client = WRAPPABLE_CLIENTS.find((each) => each.name === name)
   if (client !== undefined) return client
-  const known = WRAPPABLE_CLIENTS.map((each) => each.name).join(', ')
-  throw new ReelayError('USAGE', `unknown client ${name}`, { hint: `the clients are ${known}` })
+  const known = WRAPPABLE_CLIENTS.map((each) => each.name)
+  throw new ReelayError('USAGE', `unknown client ${name}${suggestName(name, known)}`, {
+    hint: `the clients are ${known.join(', ')}`,
+  })
 }
 
 /** Determines which client a file belongs to: the one that reads it, or one whose server table it contains. */

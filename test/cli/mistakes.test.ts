@@ -18,15 +18,19 @@ const CASES = TRANSCRIPT.split(/^\$ /m)
   .map((part) => /^(.*)\n([^]*)\[(\d+)\]\n*$/.exec(part)?.slice(1) ?? [part])
 
 const MAIN = resolve('dist/cli/main.js')
-/** A server that is no MCP server, at `$ODD` in the commands: `/404` answers with that status, `/html` with a page. */
+/** A server that is no MCP server, at `$ODD` in the commands: `/404` answers with that status, `/html` with a page, `/error` with an error without an id. */
 const odd = createServer((request, response) => {
   const path = request.url?.slice(1) ?? ''
   if (path === 'hang') return
   if (path === 'reset') return void request.socket.destroy()
   response.statusCode = /^\d{3}$/.test(path) ? Number(path) : 200
   if (response.statusCode === 302) response.setHeader('location', '/mcp')
-  request.resume().once('end', () => response.end(path === 'html' ? '<h1>Welcome</h1>' : '{"hello":1}'))
+  request.resume().once('end', () => response.end(ODD_BODIES[path] ?? '{"hello":1}'))
 })
+const ODD_BODIES: Readonly<Record<string, string>> = {
+  html: '<h1>Welcome</h1>',
+  error: '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: no session"}}',
+}
 let oddUrl = ''
 const folder = realpathSync(sharedFolder())
 

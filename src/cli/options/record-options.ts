@@ -337,7 +337,12 @@ function startsWithOption(words: readonly string[]): boolean {
   return isOption && words.some((word) => word === '--' || /^--(url|url-env|forward)(=|$)/.test(word))
 }
 
-function unknownOption(flag: string): ReelayError {
+export function unknownOption(flag: string): ReelayError {
+  if (flag === '--name' || flag === '-n')
+    return usageError(
+      `unknown option ${flag}`,
+      'the name of the tape needs no option: reelay record my-tape -- <server command>',
+    )
   const similar = otherOptionName(flag, recordFlags()) ?? similarName(flag, recordFlags())
   const rest = 'ptions of the server command go after it, or after --; see reelay record --help'
   return usageError(

@@ -263,9 +263,13 @@ function listenOn(flag: string): ValueType<ListenAddress | true> {
         listenValue,
         given,
         flag,
-        /^\d+$/.test(given)
-          ? 'see reelay serve --help'
-          : `a tape goes before the option: reelay serve my-tape ${flag}`,
+        /^:\d+$/.test(given)
+          ? `did you mean ${flag} ${given.slice(1)}?`
+          : /^(localhost|\d+\.[\d.]+)$/.test(given)
+            ? `add a port, as in: ${flag} ${given}:8080`
+            : /^\d+$/.test(given)
+              ? 'see reelay serve --help'
+              : `a tape goes before the option: reelay serve my-tape ${flag}`,
       )
     },
   }

@@ -19,7 +19,7 @@ import { clientGoneCheck } from '../../link/process/client-gone.ts'
 import { isTapePath } from '../../store/home.ts'
 import { quoteShellWord } from '../../text.ts'
 import { exitLike } from '../signals.ts'
-import type { RecordCommandArgs } from '../options/record-options.ts'
+import { unknownOption, type RecordCommandArgs } from '../options/record-options.ts'
 import { clientEntry } from '../reelay-command.ts'
 import {
   announceRecording,
@@ -47,7 +47,15 @@ export async function startServerAndRecord(args: RecordCommandArgs): Promise<voi
 /** In `reelay record my-tape node server.js`, the name of the tape is taken for the command. */
 function asMissingDashes(error: unknown, [name = '', ...command]: readonly string[]): unknown {
   if (!(error instanceof ReelayError) || error.code !== 'COMMAND_NOT_FOUND') return error
-  if (command.length === 0 || isTapePath(name) || process.argv.includes('--')) return error
+  if (command.length === 0 || isTapePath(name)) return error
+  const [second = ''] = command
+  if (process.argv.includes('--'))
+    return second.startsWith('-') && command.includes('--') ? unknownOption(second) : error
+  if (/^https?:\/\//.test(second))
+    return new ReelayError('COMMAND_NOT_FOUND', error.message, {
+      hint: `for a server over HTTP: reelay record ${name} --url ${second}`,
+      cause: error,
+    })
   const server = command[0]?.startsWith('-') ? '<server command>' : command.map(quoteShellWord).join(' ')
   const hint = `if ${name} is the name of the tape, put -- before the server command: reelay record ${name} -- ${server}`
   return new ReelayError('COMMAND_NOT_FOUND', error.message, { hint, cause: error })

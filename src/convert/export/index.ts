@@ -16,6 +16,7 @@ import { openapiExport } from './openapi.ts'
 import { curlExport, k6Export, nodeTestExport, playwrightExport, vitestExport } from './scripts.ts'
 import { otlpExport, traceExport } from './traces.ts'
 import { yamlExport } from './yaml.ts'
+import { suggestName } from '../../text.ts'
 
 /** The formats that can be written. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
@@ -49,10 +50,9 @@ export function exportFormats(): readonly ExportFormat[] {
 export function exportFormat(name: string): ExportFormat {
   const found = exportFormats().find((each) => each.name === name)
   if (found !== undefined) return found
-  throw new ReelayError('USAGE', `unknown format "${name}"`, {
-    hint: `choose one of ${exportFormats()
-      .map((each) => each.name)
-      .join(', ')}`,
+  const known = exportFormats().map((each) => each.name)
+  throw new ReelayError('USAGE', `unknown format "${name}"${suggestName(name, known)}`, {
+    hint: `choose one of ${known.join(', ')}`,
   })
 }
 

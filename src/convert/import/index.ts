@@ -34,6 +34,7 @@ import {
   timeTravelFormat,
 } from './tool-calls.ts'
 import { yamlFormat } from './yaml.ts'
+import { suggestName } from '../../text.ts'
 
 /** The formats that can be imported, the most distinctive first. */
 export const IMPORT_FORMATS: readonly ImportFormat[] = [
@@ -104,10 +105,9 @@ function alreadyTape(): ReelayError {
 function namedFormat(name: string): ImportFormat {
   const found = importFormats().find((each) => each.name === name)
   if (found !== undefined) return found
-  throw new ReelayError('USAGE', `unknown format "${name}"`, {
-    hint: `choose one of ${importFormats()
-      .map((each) => each.name)
-      .join(', ')}`,
+  const known = importFormats().map((each) => each.name)
+  throw new ReelayError('USAGE', `unknown format "${name}"${suggestName(name, known)}`, {
+    hint: `choose one of ${known.join(', ')}`,
   })
 }
 

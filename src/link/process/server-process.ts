@@ -159,7 +159,15 @@ export async function serverStartError({ command, exited }: ServerProcess): Prom
     () => undefined,
     (error: unknown) => error as NodeJS.ErrnoException,
   )
+  if (/^https?:\/\//i.test(command[0] ?? '')) return urlAsCommand(command[0] ?? '', cause)
   return commandStartError(`the server command ${command[0]}`, cause)
+}
+
+function urlAsCommand(url: string, cause: unknown): ReelayError {
+  return new ReelayError('COMMAND_NOT_FOUND', `${url} is a URL, and not a server command`, {
+    hint: `for a server over HTTP: --url ${url}`,
+    cause,
+  })
 }
 
 /** Explains why a command did not start. */
@@ -178,15 +186,39 @@ export function commandStartError(what: string, cause: NodeJS.ErrnoException | u
 
 function missingCommandHint(program: string): string {
   if (/\s/.test(program) && !existsSync(program)) return `leave out the quotes around it: -- ${program}`
+  if (/^\w+=/.test(program))
+    return `to set a variable for the command, put env before it: -- env ${program} …`
+  if (DATA_FILES.test(program) && isFile(program)) return DATA_FILE_HINT
   if (isFile(program) && !/[/\\]/.test(program))
     return `to start the file in this folder: ${startOf(program)}`
+  if (SHELL_WORDS.includes(program)) return `${program} is a command of the shell: -- sh -c '${program} …'`
+  const tool = LAUNCHERS[program]
+  if (tool !== undefined) return `${program} is a part of ${tool}: install it, or check the PATH`
+  if (program === 'python') return 'on many systems its name is python3'
   return 'check the spelling and the PATH; relative paths start at the folder you are in'
 }
 
 function notExecutableHint(program: string): string {
+  if (DATA_FILES.test(program)) return DATA_FILE_HINT
   if (!isFile(program)) return 'it is not a program that can be run: check the command'
   return `it is not executable: ${SCRIPT_RUNNERS[extname(program)] === undefined ? `run chmod +x ${program}` : `start it with ${startOf(program)}`}`
 }
+
+/** What people put before a command in a shell. */
+const SHELL_WORDS = ['cd', 'source', '.', 'export', 'alias', 'exec']
+
+const LAUNCHERS: Readonly<Record<string, string>> = {
+  npx: 'Node',
+  uvx: 'uv (https://docs.astral.sh/uv)',
+  uv: 'uv (https://docs.astral.sh/uv)',
+  bunx: 'Bun (https://bun.sh)',
+  docker: 'Docker',
+  deno: 'Deno (https://deno.com)',
+}
+
+const DATA_FILES = /\.(json|jsonc|toml|ya?ml|md|txt)$/i
+const DATA_FILE_HINT =
+  'it is not a program: give the command that starts the server; reelay wrap edits the config of a client'
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true

@@ -121,12 +121,20 @@ function noiseOnStdout(method: string, lines: readonly string[], end: CallEnd): 
 }
 
 const CONNECTION_HINTS: readonly (readonly [RegExp, string])[] = [
-  [/HTTP 40[137]\b/, "the server requires authentication: add --header 'Authorization: Bearer ${env.TOKEN}'"],
+  [
+    /HTTP 403\b/,
+    "the server refuses this request: it may need a token (--header 'Authorization: Bearer ${env.TOKEN}'), or the token may lack the right",
+  ],
+  [/HTTP 40[17]\b/, "the server requires authentication: add --header 'Authorization: Bearer ${env.TOKEN}'"],
   [/HTTP (40[45]|410)\b/, 'check the path of the URL: most servers answer at /mcp'],
   [/HTTP 3\d\d\b/, 'give the URL that the server redirects to; curl -I shows it'],
   [/HTTP 429\b/, 'the server limits the number of requests: wait, and try again'],
   [/HTTP 4\d\d\b/, 'the server rejected the request: its log may say why; check the URL and --header'],
   [/HTTP 5\d\d\b/, 'the server, or a proxy in front of it, has failed: its log may say why'],
+  [
+    /HTTP 2\d\d: .*"jsonrpc".*"error"/,
+    'the server answered with an error that names no request: its message says why',
+  ],
   [/HTTP 2\d\d\b/, 'this is not an MCP server: check the URL; most servers answer at /mcp'],
   [/wrong version number/, 'the server does not use TLS: try http:// instead of https://'],
   [

@@ -63,7 +63,8 @@ export class LiveClient {
     try {
       return await LiveClient.#openIn(first, target, options)
     } catch (error) {
-      if (!(error instanceof ReelayError) || error.code !== 'TARGET_REFUSED') throw error
+      // A server that did not answer at all would not answer a second time.
+      if (!(error instanceof ReelayError) || !/: (it|the server) answered/.test(error.message)) throw error
       return LiveClient.#openIn(newestStatelessRevision(), target, options).catch(() => {
         throw error
       })

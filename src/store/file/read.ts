@@ -270,9 +270,10 @@ export function missingTapeHint(path: string): string {
     : []
   if (local !== undefined && statSync(local).isFile())
     return `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
-  // `hello.tape.jsonl` was typed for the tape `hello`.
-  if (!isNamed && existsSync(join(tapeFolder(), basename(path))))
-    return `did you mean ${basename(path, TAPE_EXTENSION)}? A tape in ${tapeFolder()} has a name without a path`
+  // `hello.tape.jsonl` or `./hello` was typed for the tape `hello`.
+  const name = basename(path, TAPE_EXTENSION)
+  if (!isNamed && existsSync(join(tapeFolder(), `${name}${TAPE_EXTENSION}`)))
+    return `did you mean ${name}? A tape in ${tapeFolder()} has a name without a path`
   const names = tapesIn(dirname(path)).map((file) => (isNamed ? file.slice(0, -TAPE_EXTENSION.length) : file))
   const similar = similarName(isNamed ? basename(path, TAPE_EXTENSION) : basename(path), names)
   const guess =
