@@ -493,7 +493,7 @@ test('a missing redaction key is mentioned only if a request that failed holds a
 
 test.each([
   [401, 'the server requires authentication: add --header'],
-  [403, 'the server requires authentication: add --header'],
+  [403, 'the server refuses this request: it may need a token (--header'],
   [404, 'check the path of the URL: most servers answer at /mcp'],
   [405, 'check the path of the URL: most servers answer at /mcp'],
 ])('a server that answers with HTTP %i gets its own hint', async (status, hint) => {
