@@ -5,10 +5,31 @@ export function withCommands(page, list) {
   return page.replace(MARKED, (_, begin, end) => `${begin}\n${list}\n\n${end}`)
 }
 
-/** The README's table: a row for each command, with its help. */
+/** The commands that most people need: the README's table shows only these. */
+const MAIN = [
+  'record',
+  'wrap',
+  'run',
+  'call',
+  'inspect',
+  'serve',
+  'verify',
+  'debug',
+  'shrink',
+  'diff',
+  'contract',
+  'load',
+  'chaos',
+  'share',
+  'import',
+  'export',
+]
+
+/** The README's table: a row for each of the main commands, with its help. */
 export function commandTable(groups) {
-  const rows = Object.values(groups)
-    .flat()
+  const commands = Object.values(groups).flat()
+  const rows = commands
+    .filter(({ name }) => MAIN.includes(name))
     .map(({ name, help }) => [`[\`reelay ${name}\`](docs/reference/${name}.md)`, help.replaceAll('|', '\\|')])
   const widths = [0, 1].map((column) =>
     Math.max(...[['Command', 'What it does'], ...rows].map((row) => row[column].length)),
@@ -21,12 +42,18 @@ export function commandTable(groups) {
   ].join('\n')
 }
 
-/** A line for each group of commands. */
+/** All commands by group, with their help. */
 export function commandIndex(groups) {
   return Object.entries(groups)
-    .map(
-      ([group, entries]) =>
-        `- **${group}**: ${entries.map(({ name }) => `[\`${name}\`](reference/${name}.md)`).join(', ')}`,
+    .map(([group, entries]) =>
+      [
+        `- ${group}`,
+        ...entries.map(({ name, help }) => `  - [\`${name}\`](reference/${name}.md): ${lowerFirst(help)}`),
+      ].join('\n'),
     )
     .join('\n')
+}
+
+function lowerFirst(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
