@@ -65,6 +65,7 @@ export function replaySummaryText(
             `response times: p50 ${formatDuration(performance.p50)}, p95 ${formatDuration(performance.p95)}, p99 ${formatDuration(performance.p99)}; ${formatDuration(summary.duration)} in total`,
           ]),
       ...heldText(report),
+      ...(hasRows ? unboundText(report) : []),
       ...incomparableText(report),
       `verdict: ${verdictText(report)}`,
     ].map(escapeControlChars),
@@ -73,12 +74,15 @@ export function replaySummaryText(
     .join('')
 }
 
-/** The steps that differ or got no response. Calls that were held back are named in the hint that says how to send them. */
-function rowsText({ steps, judgedRuns }: RepeatedReport): readonly string[] {
+/**
+ * The steps that differ or got no response. Calls that were held back are named in the hint that says how to send them, and those
+ * that need their responses are counted beside it.
+ */
+function rowsText({ steps, judgedRuns, summary }: RepeatedReport): readonly string[] {
   const rows: string[] = []
   let left = 0
   for (const step of steps.changed()) {
-    if (!needsAttention(step)) continue
+    if (!needsAttention(step) || (summary.held > 0 && isUnboundOnly(step))) continue
     if (rows.length < MAX_ROWS) rows.push(stepAsText(step, judgedRuns))
     else left++
   }
@@ -90,6 +94,11 @@ const MAX_ROWS = 100
 function needsAttention(step: ReplayStep): boolean {
   if (step.state === 'timeout' || step.state === 'lost' || step.state === 'unbound') return true
   return step.findings.some(({ level }) => level !== 'skip')
+}
+
+/** Returns true for a step that was not sent only because the value for it did not come. */
+function isUnboundOnly(step: ReplayStep): boolean {
+  return step.state === 'unbound' && !hasFailed(step)
 }
 
 /** Returns true for the recorded handshake, in place of which Reelay does its own. Few readers need to know. */
@@ -215,7 +224,7 @@ const VERDICT_TEXT: Readonly<Record<RepeatedReport['summary']['verdict'], string
 
 export function verdictText({ summary, validation }: RepeatedReport): string {
   if (summary.sent === 0 && summary.verdict !== 'fail') return 'none, because nothing was sent'
-  const isCompared = validation.checked + validation.skipped > 0
+  const isCompared = validation.checked > 0
   const isGreen = summary.verdict === 'pass' || summary.verdict === 'incomplete'
   return isCompared || !isGreen ? VERDICT_TEXT[summary.verdict] : 'none, because no response was compared'
 }
@@ -320,6 +329,18 @@ function callName(method: string, tool: string | undefined): string {
 function layersText(layers: RepeatedReport['validation']['layers']): string {
   const found = Object.entries(layers).filter(([, count]) => count > 0)
   return found.length === 0 ? '' : ` (${found.map(([layer, count]) => `${layer} ${count}`).join(', ')})`
+}
+
+/** Calls that could not be sent because those that were held back have the values for them. */
+function unboundText({ summary, steps }: RepeatedReport): readonly string[] {
+  if (summary.held === 0 || summary.unbound === 0) return []
+  const count = [...steps.changed()].filter(isUnboundOnly).length
+  if (count === 0) return []
+  return [
+    count === 1
+      ? '1 more call was not sent, because it needs a value from the response to an earlier call; -v shows it'
+      : `${count} more calls were not sent, because they need values from the responses to earlier calls; -v shows them`,
+  ]
 }
 
 /** Responses that differ, perhaps only because a call before them was not sent. */

@@ -178,7 +178,7 @@ function unboundValue({ binding, consumer, why }: UnfilledBinding): UnboundValue
   const from = formatProducer(binding.producer)
   const reason =
     why === 'silent'
-      ? `it comes from ${from}, which did not come in this run`
+      ? `it comes from ${from}, which this run did not receive`
       : `it comes from ${from}, and the live message has no value there`
   return {
     path: formatValueLocation(consumer),
