@@ -1,5 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import { resolveTape } from '../store/home.ts'
+import { escapeControlChars } from '../text.ts'
 import { parseServerFilter, type ServerFilter } from '../tape/server-filter.ts'
 
 /** The mode of this process, according to its environment. */
@@ -20,6 +21,8 @@ export const SWITCH_VARIABLES = [
   'REELAY_REPLAY',
   'REELAY_REPLAY_SERVER',
   'REELAY_RECORD_VAULT',
+  'MCPORTER_RECORD',
+  'MCPORTER_REPLAY',
 ] as const
 
 /** Set by `reelay run` if it records the servers that programs start by name. */
@@ -37,7 +40,7 @@ export function readSwitches(env: NodeJS.ProcessEnv): Switches {
   if (vault !== undefined && record === undefined) throw missingMainSwitch('REELAY_RECORD', 'VAULT')
   if (replayServer !== undefined && replay === undefined) throw missingMainSwitch('REELAY_REPLAY', 'SERVER')
   const tape = record ?? replay
-  if (tape === undefined) return { kind: 'off' }
+  if (tape === undefined) return readMcporterSwitches(env)
   resolveTape(tape, env) // throws if the name is invalid
   return {
     kind: record === undefined ? 'replay' : 'record',
@@ -47,8 +50,34 @@ export function readSwitches(env: NodeJS.ProcessEnv): Switches {
   }
 }
 
-function conflictingSwitches(record: string, replay: string): ReelayError {
-  const message = `REELAY_RECORD=${record} and REELAY_REPLAY=${replay} are both set`
+/** The variables of mcporter record and replay all servers. Those of Reelay override them. */
+function readMcporterSwitches(env: NodeJS.ProcessEnv): Switches {
+  const named = mcporterTape(env)
+  if (named === undefined) return { kind: 'off' }
+  const { kind, tape, variable } = named
+  resolveTape(tape, env)
+  process.stderr.write(
+    `reelay: ${variable}=${escapeControlChars(tape)} is read as REELAY_${kind.toUpperCase()}=${escapeControlChars(tape)}\n`,
+  )
+  return { kind, tape, isMeant: parseServerFilter(undefined), vault: undefined }
+}
+
+/** The recording that a variable of mcporter names. */
+export function mcporterTape(env: NodeJS.ProcessEnv):
+  | {
+      readonly kind: 'record' | 'replay'
+      readonly tape: string
+      readonly variable: string
+    }
+  | undefined {
+  const { MCPORTER_RECORD: record = '', MCPORTER_REPLAY: replay = '' } = env
+  if (record !== '' && replay !== '') throw conflictingSwitches(record, replay, 'MCPORTER')
+  if (record !== '') return { kind: 'record', tape: record, variable: 'MCPORTER_RECORD' }
+  return replay === '' ? undefined : { kind: 'replay', tape: replay, variable: 'MCPORTER_REPLAY' }
+}
+
+function conflictingSwitches(record: string, replay: string, prefix = 'REELAY'): ReelayError {
+  const message = `${prefix}_RECORD=${record} and ${prefix}_REPLAY=${replay} are both set`
   return new ReelayError('USAGE', message, {
     hint: 'unset one of them: a run is either recorded or replayed',
   })

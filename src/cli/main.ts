@@ -8,7 +8,7 @@ import { warnAboutVault } from './record/record-output.ts'
 import { startServerAndRecord } from './record/record-stdio.ts'
 
 async function main(argv: readonly string[]): Promise<void> {
-  const [verb, ...rest] = withoutNoColor(argv)
+  const [verb, ...rest] = await translateOtherOptions(withoutNoColor(argv))
   const args = verb === 'record' ? parseRecordArgs(rest) : undefined
   if (args !== undefined) return startRecording(args)
   if (verb === 'serve' && isSingleName(rest))
@@ -16,6 +16,25 @@ async function main(argv: readonly string[]): Promise<void> {
   const { runProgram } = await import('./run-program.ts')
   await runProgram([...process.argv.slice(0, 2), ...(verb === undefined ? [] : [verb]), ...rest])
 }
+
+/** Translates the option names of qai. */
+async function translateOtherOptions(argv: readonly string[]): Promise<readonly string[]> {
+  if (!hasQaiOptions(argv)) return argv
+  const translated = (await import('./options/qai-options.ts')).translateQaiOptions(argv)
+  process.argv.splice(2, Infinity, ...translated) // commands look there for the words after --
+  return translated
+}
+
+/** Words of a server command do not count. After `record`, it may begin without `--`. */
+function hasQaiOptions([verb = '', ...words]: readonly string[]): boolean {
+  const dashes = words.indexOf('--')
+  const own = dashes < 0 ? words : words.slice(0, dashes)
+  const isOurs = verb === 'record' ? QAI_OPTION.test(own[0] ?? '') : QAI_COMMANDS.has(verb)
+  return isOurs && own.some((word) => QAI_OPTION.test(word) && !word.startsWith('--transport'))
+}
+
+const QAI_OPTION = /^--(session-file|target-command|target-url|no-handshake|transport)(=|$)/
+const QAI_COMMANDS: ReadonlySet<string> = new Set(['replay', 'verify', 'inspect', 'export', 'serve'])
 
 /** Every command takes `--no-color`. It is not taken from the words of a server command. */
 function withoutNoColor(argv: readonly string[]): readonly string[] {

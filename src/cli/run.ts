@@ -1,10 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { withProxiedLocalUrls, type ProxiedProgram } from '../auto/go-programs.ts'
 import { playProxiedServers, recordProxiedServers, type ServerProxy } from '../auto/proxied-servers.ts'
 import { PlayedServers, RECORD_AGAIN_VARIABLE, ReplayAccount } from '../auto/replay-servers.ts'
 import { ServerNames, TapeSet } from '../auto/server-lookup.ts'
+import { mcporterTape } from '../auto/switches.ts'
 import {
   isRelay,
   playStartedServers,
@@ -75,9 +76,10 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
     vault: { ...vaultOption, needs: { record: true } },
     ...LABEL_OPTIONS,
   },
-  run: async ([program, ...args], flags) => {
+  run: async ([program, ...args], given) => {
     if (program === undefined) throw usageError('no command to run', EXAMPLE)
     if (isRelay(process.env)) return relayServer([program, ...args])
+    const flags = withMcporterTape(given, process.env)
     checkRunFlags(flags, process.env)
     announceConfig({}, flags.record === undefined ? 'ignore' : 'run')
     if (flags.vault !== undefined)
@@ -87,6 +89,16 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
     return recordProgram(flags.record ?? '', command, flags)
   },
 })
+
+/** Without --record and --replay, the variables of mcporter are read. The program does not get them. */
+function withMcporterTape(flags: RunFlags, env: NodeJS.ProcessEnv): RunFlags {
+  const named = flags.record === undefined && flags.replay === undefined ? mcporterTape(env) : undefined
+  if (named === undefined) return flags
+  const { kind, tape, variable } = named
+  const shown = quoteTapeArgument(escapeControlChars(tape))
+  printLine(`${variable}=${shown} is read as --${kind} ${shown}`)
+  return { ...flags, [kind]: tape }
+}
 
 type DriftPolicy = 'fail' | 'note' | 'ignore'
 
@@ -570,6 +582,11 @@ function checkRunFlags(flags: RunFlags, env: NodeJS.ProcessEnv): void {
     )
   const path = resolveTape(record ?? replay ?? '', env)
   if (replay === undefined || existsSync(path)) return
+  const recording = join(homedir(), '.mcporter', 'recordings', `${replay}.ndjson`)
+  if (!isTapePath(replay) && existsSync(recording))
+    throw new ReelayError('TAPE_NOT_FOUND', `there is no tape ${replay}: ${path} does not exist`, {
+      hint: `there is a recording of mcporter: reelay import ${quoteShellWord(recording)}`,
+    })
   const [, guess = ''] = /^(did you mean .*?\? )/.exec(missingTapeHint(path)) ?? []
   throw new ReelayError('TAPE_NOT_FOUND', `there is no tape ${replay}: ${path} does not exist`, {
     hint: `${guess}${guess === '' ? 'record' : 'Otherwise record'} it first: reelay run --record ${replay} -- <command>`,
@@ -581,7 +598,7 @@ function runEnvironment(flags: ReplayedRunFlags, env: NodeJS.ProcessEnv): NodeJS
   const { record, replay, server, vault } = flags
   const mode = record === undefined ? 'REELAY_REPLAY' : 'REELAY_RECORD'
   const cleared = Object.entries(env).filter(
-    ([name]) => !/^REELAY_(RECORD|REPLAY)(_SERVER|_VAULT|_REPORT)?$/.test(name),
+    ([name]) => !/^REELAY_(RECORD|REPLAY)(_SERVER|_VAULT|_REPORT)?$|^MCPORTER_(RECORD|REPLAY)$/.test(name),
   )
   return {
     ...Object.fromEntries(cleared),

@@ -100,6 +100,10 @@ export class Matcher {
   /** Uses the recorded turn that answers a request, or returns the reason for the miss. */
   lookup(request: ClientCall): MatchOutcome {
     const same = this.#index.requests.find(request)
+    if (this.comparer.strategy.ignoresRequest && !isUncountedMethod(request.method)) {
+      const hit = this.#answerNext(request, same)
+      if (hit !== undefined) return hit
+    }
     const live = this.comparer.matchesByKey ? undefined : this.comparer.comparable(request)
     if (live === undefined || (hasNoRules(live) && this.#hasPlayable(same))) {
       const hit = this.#answer(request, same, [same])
@@ -107,6 +111,21 @@ export class Matcher {
     }
     const ranked = this.#rank(live)
     return this.#answer(request, same, ranked) ?? this.#missOutcome(ranked)
+  }
+
+  /** Uses the next recorded request, whatever it asks. It must be of the same server and era, and about the same consent. */
+  #answerNext(request: ClientCall, same: KeyedPlaces): MatchOutcome | undefined {
+    const { recordedOrder } = this.#index
+    const isUsedUp = this.#usedInOrder >= recordedOrder.length
+    if (isUsedUp && !this.permissive) return undefined
+    const first = recordedOrder[this.#usedInOrder] ?? recordedOrder.at(-1) ?? -1
+    const recorded = first < 0 ? undefined : this.#index.requestAt(first)
+    if (recorded === undefined || !this.comparer.answers(recorded, request, NO_TIMES)) return undefined
+    const candidate = { key: this.#index.requests.keyOf(recorded), first }
+    const turn = isUsedUp ? this.#lastUsed(candidate) : this.#useNext(candidate)
+    if (turn === undefined) return undefined
+    if (!isUsedUp) this.#usedInOrder++
+    return this.#hit(turn, candidate.key === same.key, isUsedUp)
   }
 
   /** Uses the next recorded turn that a notification of the client began. Notifications never miss. */
@@ -271,6 +290,9 @@ export class Matcher {
     return places
   }
 }
+
+/** No rule compares the times of requests that are not compared. */
+const NO_TIMES = { recorded: Number.NaN, live: Number.NaN }
 
 function createIndex(turns: readonly Turn[] | Turns, options: MatcherOptions): RequestIndex {
   return new RequestIndex(turnStoreOf(turns), { comparer: createComparer(options), server: options.server })

@@ -7,7 +7,7 @@ import { isObject, member } from '../json/parse.ts'
 
 /** How live requests are matched with recorded ones. */
 export interface MatchOptions {
-  /** `method-and-params` (the default), `exact`, `method`, `subset` (also called `fuzzy`) or `sequential`. */
+  /** `method-and-params` (the default), `exact`, `method`, `subset` (also called `fuzzy`), `sequential` or `next`. */
   readonly match?: string
   /** Rules for parts of requests, such as `tools/call search params.arguments.date relative-date`. */
   readonly rules?: readonly string[]

@@ -4,7 +4,7 @@ import type { FieldDiff } from './field-diff.ts'
 import { diffRequests, toComparableRequest, type ComparableRequest } from './comparable-request.ts'
 import type { ClientCall } from '../tape/turns.ts'
 import type { PathPattern } from '../json/path.ts'
-import { comparedParams, consentParams, requestEra, requestKey } from './request-key.ts'
+import { comparedParams, consentParams, isUncountedMethod, requestEra, requestKey } from './request-key.ts'
 import { type MatchRule, MatchRules } from './rules.ts'
 import { methodAndParams } from './strategies/method-and-params.ts'
 import type { Strategy } from './strategies/strategy.ts'
@@ -47,9 +47,10 @@ export class RequestComparer {
   /** Only requests of the same group are compared. What the user agreed to is part of the group under every strategy. */
   groupKeyOf(comparable: ComparableRequest): string {
     const { server, method, params } = comparable.request
+    const ignoresMethod = this.strategy.ignoresRequest === true && !isUncountedMethod(method)
     return canonicalJson([
       server,
-      method,
+      ignoresMethod ? null : method,
       requestEra(comparable.request),
       consentParams(params),
       this.strategy.groupOf(comparable),

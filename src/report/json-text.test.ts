@@ -39,8 +39,12 @@ test('a streamed document has the text of JSON.stringify', () => {
         'a list': new StreamedList(() => first),
         'another "list"': new StreamedList(() => second),
       }
-      const whole = { ...plain, 'a list': first, 'another "list"': second }
-      expect([...streamJson({ ...plain, ...lists })].join('')).toBe(`${JSON.stringify(whole, null, 2)}\n`)
+      const nested = new StreamedList(() => [lists])
+      const inner = { 'a list': first, 'another "list"': second }
+      const whole = { ...plain, ...inner, nested: [inner] }
+      expect([...streamJson({ ...plain, ...lists, nested })].join('')).toBe(
+        `${JSON.stringify(whole, null, 2)}\n`,
+      )
     }),
   )
 })

@@ -103,7 +103,7 @@ function codesOf(chars: string): readonly number[] {
   return Array.from(chars, (char) => char.charCodeAt(0))
 }
 
-/** A list whose items are created one at a time. */
+/** A list whose items are created one at a time. An item may contain further such lists. */
 export class StreamedList {
   readonly items: () => Iterable<object>
 
@@ -113,25 +113,36 @@ export class StreamedList {
 }
 
 /** Formats a JSON document in chunks, because its lists may be long. The layout is that of JSON.stringify with an indent of two. */
-export function* streamJson(members: Readonly<Record<string, unknown>>): Generator<string> {
-  let before = '{'
-  for (const [name, value] of Object.entries(members)) {
-    if (value === undefined) continue
-    yield `${before}\n  ${JSON.stringify(name)}: `
-    if (value instanceof StreamedList) yield* streamList(value)
-    else yield indentedValue(value, '  ')
-    before = ','
-  }
-  yield before === '{' ? '{}\n' : '\n}\n'
+export function* streamJson(members: object): Generator<string> {
+  yield* streamMembers(members, '')
+  yield '\n'
 }
 
-function* streamList({ items }: StreamedList): Generator<string> {
-  let before = '['
-  for (const item of items()) {
-    yield `${before}\n    ${indentedValue(item, '    ')}`
+function* streamMembers(members: object, indent: string): Generator<string> {
+  let before = '{'
+  for (const [name, value] of Object.entries(members) as [string, unknown][]) {
+    if (value === undefined) continue
+    yield `${before}\n${indent}  ${JSON.stringify(name)}: `
+    if (value instanceof StreamedList) yield* streamList(value, `${indent}  `)
+    else yield indentedValue(value, `${indent}  `)
     before = ','
   }
-  yield before === '[' ? '[]' : '\n  ]'
+  yield before === '{' ? '{}' : `\n${indent}}`
+}
+
+function* streamList({ items }: StreamedList, indent: string): Generator<string> {
+  let before = '['
+  for (const item of items()) {
+    yield `${before}\n${indent}  `
+    if (hasStreamedList(item)) yield* streamMembers(item, `${indent}  `)
+    else yield indentedValue(item, `${indent}  `)
+    before = ','
+  }
+  yield before === '[' ? '[]' : `\n${indent}]`
+}
+
+function hasStreamedList(item: object): boolean {
+  return Object.values(item).some((value) => value instanceof StreamedList)
 }
 
 function indentedValue(value: unknown, indent: string): string {

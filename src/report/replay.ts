@@ -435,12 +435,26 @@ function findingJson(finding: StepFinding, state: StepState): object {
   }
 }
 
-/** Each request with its response, in chunks, with the field names of the session replays that security testers know. */
-export function replayResults({ steps }: Pick<ReplayReport, 'steps'>): Iterable<string> {
+/**
+ * Each request with its response, in chunks, with the field names of the session replays that security testers know. If the tape was
+ * played several times, the results of each run follow.
+ */
+export function replayResults({ steps, stepsOfRuns }: RepeatedReport): Iterable<string> {
   return streamJson({
+    ...resultLists(steps),
+    ...(stepsOfRuns.length > 1 && { runs: new StreamedList(() => resultsOfRuns(stepsOfRuns)) }),
+  })
+}
+
+function* resultsOfRuns(runs: readonly StepList[]): Generator<object> {
+  for (const [index, steps] of runs.entries()) yield { run: index + 1, ...resultLists(steps) }
+}
+
+function resultLists(steps: StepList): Readonly<Record<'results' | 'messages', StreamedList>> {
+  return {
     results: new StreamedList(() => stepResults(steps)),
     messages: new StreamedList(() => orderedMessages(steps)),
-  })
+  }
 }
 
 function* stepResults(steps: Iterable<ReplayStep>): Generator<object> {
@@ -449,7 +463,7 @@ function* stepResults(steps: Iterable<ReplayStep>): Generator<object> {
 
 function stepResultJson({ frame, method, recordedId, sent, answer, why, duration }: ReplayStep): object {
   return {
-    original_request: { id: frame, method, jsonrpc_id: recordedId ?? null },
+    original_request: { id: proxyId(frame), method, jsonrpc_id: recordedId ?? null },
     sent_message: parseOrKeepText(sent),
     response: parseOrKeepText(answer),
     error: why ?? null,
@@ -493,12 +507,17 @@ function messageRecord(
 ): object {
   const payload = parseOrKeepText(isAnswer ? answer : sent)
   return {
-    proxy_id: isAnswer ? `frame-${frame}-answer` : `frame-${frame}`,
+    proxy_id: isAnswer ? `${proxyId(frame)}-answer` : proxyId(frame),
     sequence,
     direction: isAnswer ? 'server_to_client' : 'client_to_server',
     jsonrpc_id: member(payload, 'id') ?? null,
     method: isAnswer ? null : method,
-    correlated_id: isAnswer ? `frame-${frame}` : null,
+    correlated_id: isAnswer ? proxyId(frame) : null,
     payload,
   }
+}
+
+/** The name of a recorded message, by which results and messages are joined. `reelay export --format qai` uses the same. */
+function proxyId(frame: number): string {
+  return `frame-${frame}`
 }

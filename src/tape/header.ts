@@ -84,9 +84,12 @@ function parseHeaderObject(line: string): JsonObject {
   if (isObject(value) && Object.hasOwn(value, 'reelay')) return value
   const what = isObject(value) && value['jsonrpc'] === '2.0' ? 'a JSON-RPC message' : 'not a Reelay header'
   throw new ReelayError('TAPE_NOT_OURS', `not a Reelay tape: its first line is ${what}`, {
-    hint: 'create a tape with `reelay record`; its first line begins with {"reelay":',
+    hint: NOT_OURS_HINT,
   })
 }
+
+export const NOT_OURS_HINT =
+  'if another tool recorded it, convert it with `reelay import`; `reelay record` makes a tape'
 
 function readVersion({ reelay }: JsonObject): number {
   if (typeof reelay !== 'number' || !Number.isSafeInteger(reelay) || reelay < 1) {

@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { ended, WEATHER, weatherIn, type Ended } from '../auto/program.ts'
+import { AUTO, ended, WEATHER, weatherIn, type Ended } from '../auto/program.ts'
 import { REELAY, start, temporaryFolder } from '../support/recorder.ts'
 
 const NODE = process.execPath
@@ -25,6 +25,43 @@ test.skipIf(process.platform === 'win32')(
     expect(readdirSync(join(home, 'tapes'))).toEqual(['demo.tape.jsonl'])
   },
 )
+
+test('the variables of mcporter record and replay, and a note says how they are read', async () => {
+  const home = temporaryFolder()
+  const live = await run(home, ['--', ...PROGRAM], { MCPORTER_RECORD: 'demo' })
+  expect(live).toMatchObject({ code: 0 })
+  expect(live.stderr).toContain('reelay: MCPORTER_RECORD=demo is read as --record demo\n')
+  const played = await run(home, ['--', ...PROGRAM], { MCPORTER_REPLAY: 'demo' })
+  expect(played).toMatchObject({ code: 0, stdout: live.stdout })
+  expect(played.stderr).toContain('reelay: MCPORTER_REPLAY=demo is read as --replay demo\n')
+  const alone = await ended([NODE, '--import', AUTO, ...PROGRAM.slice(1)], {
+    REELAY_HOME: home,
+    MCPORTER_REPLAY: 'demo',
+  })
+  expect(alone).toMatchObject({
+    code: 0,
+    stdout: live.stdout,
+    stderr: 'reelay: MCPORTER_REPLAY=demo is read as REELAY_REPLAY=demo\n',
+  })
+  const both = await run(home, ['--', ...PROGRAM], { MCPORTER_RECORD: 'a', MCPORTER_REPLAY: 'demo' })
+  expect(both).toMatchObject({ code: 2 })
+  const seen = print(`Object.keys(process.env).filter((name) => name.startsWith('MCPORTER')).length`)
+  const env = { MCPORTER_REPLAY: 'demo' }
+  expect(await run(home, seen, env)).toMatchObject({ stdout: '0\n' })
+})
+
+test('a recording of mcporter that is not imported yet is named with the command that imports it', async () => {
+  const home = temporaryFolder()
+  const folder = join(home, '.mcporter', 'recordings')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'demo.ndjson'), '')
+  const env = { MCPORTER_REPLAY: 'demo', HOME: home, USERPROFILE: home }
+  const { code, stderr } = await run(home, ['--', ...PROGRAM], env)
+  expect(code).toBe(3)
+  expect(stderr).toContain(
+    `hint: there is a recording of mcporter: reelay import ${join(folder, 'demo.ndjson')}`,
+  )
+})
 
 test('the filter of the command line reaches the program', async () => {
   const home = temporaryFolder()

@@ -69,7 +69,11 @@ test('what each message brought is written down: the original, what was sent, th
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: readonly object[] }
   const { trigger } = (await loadTape(tape)).turns.findLast((turn) => turn.response !== undefined) ?? {}
   expect(results.at(-1)).toEqual({
-    original_request: { id: trigger?.n, method: 'tools/call', jsonrpc_id: member(trigger?.message, 'id') },
+    original_request: {
+      id: `frame-${trigger?.n}`,
+      method: 'tools/call',
+      jsonrpc_id: member(trigger?.message, 'id'),
+    },
     sent_message: expect.objectContaining({ method: 'tools/call', params: { name: 'hello' } }) as object,
     response: expect.objectContaining({ result: { content: [{ type: 'text', text: 'hello' }] } }) as object,
     error: null,
@@ -77,6 +81,103 @@ test('what each message brought is written down: the original, what was sent, th
   })
   expect(results.at(-2)).toMatchObject({ response: null, error: null })
 })
+
+test('a result and the messages of its exchange have the same id, which is that of the exported session', async () => {
+  const [file, session] = ['results.json', 'session.json'].map((name) => join(temporaryFolder(), name))
+  await reelay('replay', tape, '--results', file ?? '')
+  await run('export', tape, '--format', 'qai', '-o', session ?? '')
+  const { results, messages } = JSON.parse(readFileSync(file ?? '', 'utf8')) as Results
+  const exported = JSON.parse(readFileSync(session ?? '', 'utf8')) as Pick<Results, 'messages'>
+  expect(results.length).toBeGreaterThan(4)
+  for (const { original_request: original, sent_message: sent } of results) {
+    expect(messages.find((each) => each.proxy_id === original.id)?.payload).toEqual(sent)
+    expect(exported.messages.find((each) => each.proxy_id === original.id)).toMatchObject({
+      method: original.method,
+    })
+  }
+})
+
+test('the results of every run are kept', async () => {
+  const file = join(temporaryFolder(), 'results.json')
+  await reelay('replay', tape, '--repeat', '3', '--results', file)
+  const { runs, results } = JSON.parse(readFileSync(file, 'utf8')) as Results
+  expect(runs?.map(({ run: number }) => number)).toEqual([1, 2, 3])
+  for (const each of runs ?? []) {
+    expect(each.results.map(({ original_request: { id } }) => id)).toEqual(
+      results.map(({ original_request: { id } }) => id),
+    )
+    expect(each.results.at(-1)).toMatchObject({ response: { result: { content: [{ text: 'hello' }] } } })
+    expect(each.messages.length).toBeGreaterThan(each.results.length)
+  }
+  await reelay('replay', tape, '--results', file)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('runs')
+})
+
+test('the option names of qai are read as those of Reelay, and the command line that is run is shown', async () => {
+  const folder = temporaryFolder()
+  const [results, own] = ['results.json', 'own.tape.jsonl'].map((name) => join(folder, name))
+  const command = fixtureServer('meet-and-ask')
+    .map((word) => `"${word}"`)
+    .join(' ')
+  const target = ['--target-command', command, '--timeout', '7.5']
+  const { code, err } = await run('replay', '--session-file', tape, ...target, '--output', results ?? '')
+  expect(code).toBe(0)
+  expect(err).toContain(`reelay: read as: reelay replay ${tape} --timeout 7.5s --results ${results} -- `)
+  const written = JSON.parse(readFileSync(results ?? '', 'utf8')) as Results
+  expect(written.results[0]?.original_request.id).toMatch(/^frame-\d+$/)
+  const options = [`--target-command=${command}`, '--no-handshake', '--allow-writes', '--record', own ?? '']
+  expect(await run('replay', `--session-file=${tape}`, ...options)).toMatchObject({ code: 0 })
+  const [first] = (await loadTape(own ?? '')).turns
+  expect(first?.trigger?.text).toContain('recorded-client')
+  const elsewhere = await run('verify', '--session-file', tape, '--target-url', 'http://127.0.0.1:1/mcp')
+  expect(elsewhere).toMatchObject({ code: 3 })
+  expect(elsewhere.err).toContain(`read as: reelay verify ${tape} --url http://127.0.0.1:1/mcp\n`)
+  const twice = await reelay('replay', '--session-file', tape, ...target)
+  expect(twice).toMatchObject({ code: 2 })
+  expect(twice.err).toContain('the server command is given twice')
+})
+
+test('a session is recorded with the option names of qai, and a server keeps its own options', async () => {
+  const file = join(temporaryFolder(), 'session.json')
+  const program = `process.stdin.on('data', () => console.log(JSON.stringify(process.argv.slice(2))))`
+  const args = ['--transport', 'stdio', '--target-command']
+  const line = `"${process.execPath}" -e "${program}" -- 'two words' a\\ b`
+  const { child, exited, stdout } = start([
+    process.execPath,
+    REELAY,
+    'record',
+    ...args,
+    process.platform === 'win32' ? line.replace('a\\ b', '"a b"') : line,
+    '--session-file',
+    file,
+  ])
+  child.stdin.end('{}\n')
+  await exited
+  expect(JSON.parse(stdout().toString())).toEqual(['a b'])
+  expect((await loadTape(file)).ended).toBe(true)
+  const own = await run(
+    'record',
+    '-o',
+    `${file}l`,
+    '--',
+    process.execPath,
+    '-p',
+    'process.argv[1]',
+    '--',
+    '--session-file',
+  )
+  expect(own.out).toBe('--session-file\n')
+})
+
+interface Results {
+  readonly results: readonly {
+    readonly original_request: { readonly id: string; readonly method: string }
+    readonly sent_message: object
+    readonly response: object | null
+  }[]
+  readonly messages: readonly { readonly proxy_id: string; readonly payload: object }[]
+  readonly runs?: readonly (Omit<Results, 'runs'> & { readonly run: number })[]
+}
 
 test('all that was said is written down in its order: names, numbers, directions and payloads', async () => {
   const file = join(temporaryFolder(), 'results.json')
@@ -167,9 +268,9 @@ function reelay(...args: readonly string[]): ReturnType<typeof run> {
   return run(...args, '--', ...fixtureServer('meet-and-ask'))
 }
 
-async function run(...args: readonly string[]): Promise<{ code: number | null; out: string }> {
-  const { child, exited, stdout } = start([process.execPath, REELAY, ...args])
+async function run(...args: readonly string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const { child, exited, stdout, stderr } = start([process.execPath, REELAY, ...args])
   child.stdin.end()
   const { code } = await exited
-  return { code, out: stdout().toString() }
+  return { code, out: stdout().toString(), err: stderr().toString() }
 }

@@ -136,6 +136,7 @@ test.each([
   ['subset', { q: 'cats' }, 'cats'],
   ['fuzzy', { limit: 10 }, 'cats'],
   ['sequential', { q: 'cats', limit: 10 }, 'cats'],
+  ['next', { anything: 'else' }, 'cats'],
 ])('--match %s answers %j', async (strategy, args, answer) => {
   const serve = new ServeProcess([tapeFile(...SESSION), '--match', strategy])
   serve.say(callOf(1, 'search', args))
@@ -151,6 +152,18 @@ test('--match sequential refuses what comes too early, as out of order, and the 
     'REPLAY MISS OUT_OF_ORDER: tools/call count {}: recorded as #3, but #2 tools/call search {"limit":10,"q":"cats"} comes first; next expected: #2 tools/call search {"limit":10,"q":"cats"}',
   )
   expect(code).toBe(1)
+})
+
+test('--match next ignores what is asked: each request gets the next recorded response', async () => {
+  const serve = new ServeProcess([tapeFile(...SESSION), '--match', 'next'])
+  serve.say(...OPENING, callOf(1, 'count', {}), { id: 2, method: 'resources/list' }, callOf(3, 'search', {}))
+  const { lines, code } = await serve.end()
+  expect(lines.slice(1)).toEqual(
+    [answerOf(1, 'cats'), answerOf(2, 'one'), answerOf(3, 'two')].map((each) =>
+      JSON.stringify({ jsonrpc: '2.0', ...each }),
+    ),
+  )
+  expect(code).toBe(0)
 })
 
 test('--rule compares one part of some requests in another way', async () => {
@@ -423,7 +436,7 @@ test('reelay serve --help names its options', () => {
     Comparison:
       --match <strategy>      Match live requests to recorded ones with this
                               strategy: method-and-params, exact, method, subset,
-                              sequential (default: method-and-params)
+                              sequential, next (default: method-and-params)
       --ignore <path>         Do not compare the value at this path, e.g.
                               params.arguments.limit (repeatable)
 

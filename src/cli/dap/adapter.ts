@@ -224,7 +224,7 @@ export class DebugAdapter {
   }
 
   #printSummary(report: ReplayReport, { run }: DebugSession): void {
-    const whole = { ...report, runs: 1, judgedRuns: 1, noise: [], unstable: [] }
+    const whole = { ...report, stepsOfRuns: [], runs: 1, judgedRuns: 1, noise: [], unstable: [] }
     this.#print(replaySummaryText(redactReport(whole, run.screen), { hasRows: false }), 'stdout')
   }
 

@@ -158,7 +158,7 @@ class DebugSession implements Debugger {
 
   printSummary(report: ReplayReport): void {
     this.#printDone()
-    const whole = { ...report, runs: 1, judgedRuns: 1, noise: [], unstable: [] }
+    const whole = { ...report, stepsOfRuns: [], runs: 1, judgedRuns: 1, noise: [], unstable: [] }
     const { showsTimes } = this.options
     print(replaySummaryText(redactReport(whole, this.#run.screen), { hasRows: false, showsTimes }))
   }

@@ -91,11 +91,12 @@ export function createRunRedactor(secrets: LiveSecrets | undefined): ReportRedac
  * they are read.
  */
 export function redactReport(report: RepeatedReport, screen: ReportRedactor): RepeatedReport {
-  const { summary, errors, notes, unstable, bindings, guesses, steps, explained } = report
+  const { summary, errors, notes, unstable, bindings, guesses, steps, stepsOfRuns, explained } = report
   return {
     ...report,
     summary: { ...summary, target: screen.text(summary.target) },
     steps: steps.transform((step) => redactStep(step, screen)),
+    stepsOfRuns: stepsOfRuns.map((each) => each.transform((step) => redactStep(step, screen))),
     errors: errors.map((error) => ({ ...error, why: screen.text(error.why) })),
     notes: notes.map(screen.text),
     ...(explained && { explained: redactExplanation(explained, screen) }),

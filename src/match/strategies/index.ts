@@ -3,12 +3,13 @@ import { ReelayError } from '../../errors.ts'
 import { exact } from './exact.ts'
 import { methodAndParams } from './method-and-params.ts'
 import { method } from './method.ts'
+import { next } from './next.ts'
 import { sequential } from './sequential.ts'
 import type { Strategy } from './strategy.ts'
 import { subset } from './subset.ts'
 
 /** All strategies, the default first. */
-export const STRATEGIES: readonly Strategy[] = [methodAndParams, exact, method, subset, sequential]
+export const STRATEGIES: readonly Strategy[] = [methodAndParams, exact, method, subset, sequential, next]
 
 /** Finds a strategy by name. Accepts aliases such as `fuzzy`, and underscores as in `method_and_params`. */
 export function findStrategy(name: string): Strategy {

@@ -11,6 +11,8 @@ export interface Strategy {
   readonly about: string
   /** True if requests are answered only in recorded order. */
   readonly inOrder?: true
+  /** True if not even the methods of requests are compared. The handshake and `ping` are answered by method all the same. */
+  readonly ignoresRequest?: true
   /** True if a request may be answered by a recorded one that differs from it. The report mentions such answers. */
   readonly isLoose?: true
   /** The maximum number of candidates among which the nearest is searched. */

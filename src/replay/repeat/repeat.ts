@@ -68,6 +68,7 @@ export async function replayRepeatedly(
   }: RepeatOptions,
 ): Promise<RepeatedReport> {
   let runs = 0
+  const played: ReplayReport[] = []
   let hasWritten = false
   const onWrites = (): void => void (hasWritten = true)
   const liveFrom = new WeakMap<ReplayReport, number>()
@@ -84,6 +85,7 @@ export async function replayRepeatedly(
   }
   const timed = (report: ReplayReport): ReplayReport => {
     liveFrom.set(report, Date.now() - report.summary.duration)
+    played.push(report)
     return report
   }
   const playAgain = async (correlate: FoundBindings | false): Promise<ReplayReport | undefined> => {
@@ -110,7 +112,15 @@ export async function replayRepeatedly(
   const correlate = options.correlate ?? (await tapeBindings(tape, { server: options.server, baseline }))
   const profile = noise && new ProfileNoise(noise)
   const judge = (reports: readonly [ReplayReport, ...ReplayReport[]]): JudgedReport =>
-    judgeRuns(reports, { tape, baseline, runs, profile, startOf: (report) => liveFrom.get(report), explain })
+    judgeRuns(reports, {
+      tape,
+      baseline,
+      runs,
+      played,
+      profile,
+      startOf: (report) => liveFrom.get(report),
+      explain,
+    })
   const needsMore = (report: ReplayReport): boolean =>
     hasFindings(profile === undefined ? report : judge([report]).report)
   const isPaired =
@@ -207,6 +217,8 @@ interface JudgeRunsOptions {
   readonly tape: ReplayedTape
   readonly baseline: Tape | undefined
   readonly runs: number
+  /** Every run, also those that do not count. */
+  readonly played: readonly ReplayReport[]
   readonly profile: ProfileNoise | undefined
   /** When a run began, in milliseconds since 1970. */
   readonly startOf: (report: ReplayReport) => number | undefined
@@ -216,7 +228,7 @@ interface JudgeRunsOptions {
 /** Puts recorded values back, learns what is noise and reports the rest. */
 function judgeRuns(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { tape, baseline, runs, profile, startOf, explain }: JudgeRunsOptions,
+  { tape, baseline, runs, played, profile, startOf, explain }: JudgeRunsOptions,
 ): JudgedReport {
   const restored = new TapeEqualities(tape.turns, reports).restoreRuns()
   const [noise, noiseOfBaseline] = [new ExchangeNoise(), new ExchangeNoise()]
@@ -233,7 +245,7 @@ function judgeRuns(
       ...(utcOffsets && { offsets: { recorded: utcOffsets } }),
     }
   })
-  const judged = repeatedReport(reports, { runs, restored, noise, noiseOfBaseline, profile, clocks })
+  const judged = repeatedReport(reports, { runs, played, restored, noise, noiseOfBaseline, profile, clocks })
   if (explain === undefined) return judged
   const { steps } = judged.report
   const explained = explainExchange({

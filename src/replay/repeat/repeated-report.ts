@@ -24,6 +24,8 @@ export interface RepeatedReport extends ReplayReport {
   readonly runs: number
   /** The runs that count: all but those that tried other bindings. */
   readonly judgedRuns: number
+  /** The steps of every run in the order in which the runs ended, also of those that do not count. */
+  readonly stepsOfRuns: readonly StepList[]
   readonly noise: readonly NoisyPath[]
   /** Why one exchange was judged as it was, if the caller asked for it. */
   readonly explained?: ExchangeExplanation
@@ -40,6 +42,8 @@ export interface RepeatedReport extends ReplayReport {
 interface JudgedRuns {
   /** How often the tape was played. */
   readonly runs: number
+  /** Every run, in the order in which they ended. */
+  readonly played: readonly ReplayReport[]
   /** The steps of each report with the recorded values put back. */
   readonly restored: readonly RestoredRun[]
   /** What differs between runs or between two recordings. */
@@ -72,7 +76,7 @@ export interface JudgedReport {
  */
 export function repeatedReport(
   reports: readonly [ReplayReport, ...ReplayReport[]],
-  { runs, restored, noise, noiseOfBaseline, profile, clocks }: JudgedRuns,
+  { runs, played, restored, noise, noiseOfBaseline, profile, clocks }: JudgedRuns,
 ): JudgedReport {
   const [first] = reports
   const failedRuns = new Set<number>()
@@ -131,6 +135,7 @@ export function repeatedReport(
     ...combined,
     summary: { ...combined.summary, ...(isFlaky && { verdict: 'flaky' }) },
     runs,
+    stepsOfRuns: played.map(({ steps: stepsOfRun }) => stepsOfRun),
     judgedRuns: reports.length,
     noise: [
       ...used.paths(),

@@ -17,7 +17,13 @@ import { TAPE_EXTENSION, tapeFolder } from '../home.ts'
 import { readMatchFile, type CompanionFile } from '../companion-files.ts'
 import { FrameReader, type TapeProblem, type TapeReadState } from './frame-reader.ts'
 import { isSeenBy, type Frame, type LinkSide, type MessageFrame } from '../../tape/frame.ts'
-import { decodeHeader, readTapeVersion, type TapeHeader, withLateServers } from '../../tape/header.ts'
+import {
+  decodeHeader,
+  NOT_OURS_HINT,
+  readTapeVersion,
+  type TapeHeader,
+  withLateServers,
+} from '../../tape/header.ts'
 import { TurnBuilder } from '../../tape/turn-builder.ts'
 import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import { upgradeLine } from '../../tape/upgrades/index.ts'
@@ -331,7 +337,7 @@ function decodeFirstLine(path: string, head: Uint8Array): FirstLine {
   }
   const why = text === undefined ? 'it is not UTF-8 text' : 'its first line does not end'
   throw new ReelayError('TAPE_NOT_OURS', `${path}: not a Reelay tape: ${why}`, {
-    hint: 'create a tape with `reelay record`; its first line begins with {"reelay":',
+    hint: NOT_OURS_HINT,
   })
 }
 
