@@ -38,10 +38,10 @@ test('the session that was unused for the longest time makes room for a new one,
 })
 
 test('a session without an open request or stream ends after the idle time, and one with a stream does not', async () => {
-  const { url } = await serving({ tape: TAPE, sessionIdleMs: 20 })
+  const { url } = await serving({ tape: TAPE, sessionIdleMs: 1000 })
   const [idle, reading] = [await begin(url), await begin(url)]
   await open(url, { headers: { ...STREAM, ...reading.headers } })
-  while ((await idle.say(COUNT)).status !== 404) await sleep(200)
+  while ((await idle.say(COUNT)).status !== 404) await sleep(2500)
   expect((await reading.say(COUNT)).status).toBe(200)
 })
 

@@ -55,7 +55,8 @@ export function createJudges({
     ...(utcOffsets && { offsets: { recorded: utcOffsets } }),
   }
   const isLiveValue: IsLiveValue = (expected, actual, path) =>
-    (values.explains(expected, actual, path) && !isOtherName(expected, actual, path)) ||
+    (values.explains(expected, actual, path) &&
+      (values.isBoundByUser(expected) || !isOtherName(expected, actual, path))) ||
     secrets?.differsInPlaceholders?.(expected, actual) === true
   const rules = new ValuesJudge({ judging: options, isLiveValue, clock })
   const official = officialSchemaJudges({

@@ -27,6 +27,8 @@ export interface CarriedValues {
   liveValueOf(binding: Binding): string | undefined
   /** Returns true if two values differ only in values that the live server generates. */
   readonly explains: (expected: unknown, actual: unknown, path: JsonPath) => boolean
+  /** Returns true if the user's bindings file says that the server generates this recorded value. */
+  isBoundByUser(recorded: unknown): boolean
   /** Replaces live values in a text with the recorded ones, if they are unique enough to be found. */
   recorded(text: string): string
 }
@@ -57,6 +59,7 @@ export const NO_CARRIED_VALUES: CarriedValues = {
   fillAnswer: ({ text }) => text,
   liveValueOf: () => undefined,
   explains: () => false,
+  isBoundByUser: () => false,
   recorded: (text) => text,
 }
 
@@ -73,6 +76,7 @@ class BoundValues implements CarriedValues {
   /** Guesses are not applied, but their live values are kept in case they are tried. */
   readonly #guesses: LiveValueBinder
   readonly #names = new RecordedValueNames()
+  readonly #boundByUser: ReadonlySet<string>
   /** The frames that live values are read from, and those that they are written to. */
   readonly #producerFrames: ReadonlySet<number>
   readonly #consumerFrames: ReadonlySet<number>
@@ -91,6 +95,9 @@ class BoundValues implements CarriedValues {
     this.#producerFrames = new Set(producers.flatMap(producerFrame))
     this.#consumerFrames = new Set(bindings.flatMap(({ consumers }) => consumers.map(({ frame }) => frame)))
     for (const binding of bindings) this.#link(binding)
+    this.#boundByUser = new Set(
+      bindings.filter(({ standing }) => standing === 'user').map(({ value }) => value),
+    )
     this.#plan = plan
     this.#indexOf = plan.indexesOf(new Set([...this.#producers.values()].flat()))
   }
@@ -142,6 +149,10 @@ class BoundValues implements CarriedValues {
 
   liveValueOf(binding: Binding): string | undefined {
     return this.#binder.liveValueOf(binding) ?? this.#guesses.liveValueOf(binding)
+  }
+
+  isBoundByUser(recorded: unknown): boolean {
+    return typeof recorded === 'string' && this.#boundByUser.has(recorded)
   }
 
   recorded(text: string): string {
