@@ -197,14 +197,14 @@ test('a request of the other era is reported as such and not compared', () => {
   expect(
     whyOf(runOf(SEARCHES).missOf('tools/call', { name: 'count', _meta: ENVELOPE })),
   ).toMatchInlineSnapshot(
-    `"ERA_MISMATCH: a modern request (with a protocol version in _meta), but the tape has only legacy requests"`,
+    `"ERA_MISMATCH: a modern request (with a protocol version in _meta), but the tape has only legacy requests; reelay serve --as 2026-07-28 translates them"`,
   )
   const modern = runOf([
     client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } }),
     server({ id: 1, result: { tools: [], resultType: 'complete' } }),
   ])
   expect(whyOf(modern.missOf('tools/list'))).toMatchInlineSnapshot(
-    `"ERA_MISMATCH: a legacy request (without a protocol version in _meta), but the tape has only modern requests"`,
+    `"ERA_MISMATCH: a legacy request (without a protocol version in _meta), but the tape has only modern requests; reelay serve --as 2025-11-25 translates them"`,
   )
 })
 

@@ -449,7 +449,7 @@ test('a modern tape answers server/discover, and refuses initialize with what it
     error: {
       code: -32022,
       message:
-        'Unsupported protocol version: the tape was recorded with 2026-07-28, which has no initialize. Use a client that supports this version, or record another tape with this client',
+        'Unsupported protocol version: the tape was recorded with 2026-07-28, which has no initialize. Serve the tape with --as 2025-11-25 to translate it for this client, or use a client that supports this version',
       data: { supported: ['2026-07-28'], requested: '2025-11-25' },
     },
   })
