@@ -7,7 +7,7 @@ import type { Direction, Id } from '../protocol/message.ts'
 import type { OutcomeKind } from '../protocol/outcome.ts'
 import { whyPatternIsSlow } from '../redact/slow-patterns.ts'
 import { parseDuration, suggestName } from '../text.ts'
-import { plainPartOf, type FilterGlance } from './glance.ts'
+import { plainPartOf, type FilterGlance, type NumberRange } from './glance.ts'
 
 /** A parsed filter, such as `method:tools/call status:error duration:>500ms`. The grammar is in `docs/reference/filters.md`. */
 export interface FilterExpression {
@@ -139,22 +139,24 @@ const FIELDS: readonly FieldKind[] = [
     name: 'method',
     example: 'method:tools/call, or method:resources/*',
     parse: (value) =>
-      namesNode(
-        value,
-        ({ methods }) => methods,
-        ({ names }, parts) => names === undefined || parts.every((part) => names?.mayContain(part)),
-      ),
+      namesNode(value, {
+        read: ({ methods }) => methods,
+        known: ({ method }) => method,
+        isPossible: ({ names }, parts) =>
+          names === undefined || parts.every((part) => names?.mayContain(part)),
+      }),
   },
   {
     name: 'tool',
     aliases: ['target'],
     example: 'tool:search, or tool:get_*,list_*',
     parse: (value) =>
-      namesNode(
-        value,
-        ({ target }) => (target === undefined ? [] : [target]),
-        ({ names }, parts) => names === undefined || parts.every((part) => names?.mayContain(part)),
-      ),
+      namesNode(value, {
+        read: ({ target }) => (target === undefined ? [] : [target]),
+        known: ({ target }) => target,
+        isPossible: ({ names }, parts) =>
+          names === undefined || parts.every((part) => names?.mayContain(part)),
+      }),
   },
   {
     name: 'server',
@@ -162,11 +164,10 @@ const FIELDS: readonly FieldKind[] = [
     parse: (value) =>
       // The name of a server is in no message.
       withoutTexts(
-        namesNode(
-          value,
-          ({ server }) => (server === undefined ? [] : [server]),
-          ({ server }, parts) => parts.every((part) => server.includes(part)),
-        ),
+        namesNode(value, {
+          read: ({ server }) => (server === undefined ? [] : [server]),
+          known: ({ server }) => server,
+        }),
       ),
   },
   {
@@ -235,7 +236,7 @@ const FIELDS: readonly FieldKind[] = [
       numberNode(
         value,
         ({ conn }) => conn,
-        ({ conn }) => conn,
+        ({ conn }) => ({ min: conn, max: conn }),
       ),
   },
   {
@@ -268,25 +269,43 @@ function ofResponse(node: FilterNode | undefined, readsResponse = true): FilterN
   return node && { ...node, readsResponse }
 }
 
-/**
- * Names separated by commas, in which `*` matches any text. `may` gets the parts of one name that every JSON text spells the same,
- * and returns false if one of them is certainly missing.
- */
-function namesNode(
-  value: string,
-  read: (subject: FilterSubject) => readonly string[],
-  may: (glance: FilterGlance, parts: readonly string[]) => boolean,
-): FilterNode | undefined {
+/** How one of the names of a message is found. */
+interface NameKind {
+  readonly read: (subject: FilterSubject) => readonly string[]
+  /** The name that all messages certainly have, if it is known. */
+  readonly known: (glance: FilterGlance) => string | undefined
+  /** If it is not known: gets the parts of a wanted name that every JSON text spells the same. Returns false if one is certainly missing. */
+  readonly isPossible?: (glance: FilterGlance, parts: readonly string[]) => boolean
+}
+
+/** Names separated by commas, in which `*` matches any text. */
+function namesNode(value: string, { read, known, isPossible }: NameKind): FilterNode | undefined {
   const names = value.split(',')
   if (names.includes('')) return undefined
   const patterns = names.map(namePattern)
   const plainParts = names.map((name) => name.split(/[^A-Za-z0-9_-]+/).filter((part) => part !== ''))
+  const spelledParts = names.map(spelledPartsOf)
+  const isWanted = (name: string): boolean => patterns.some((pattern) => pattern.test(name))
   return {
     cost: FREE,
     ...(names.length === 1 && { neededTexts: plainParts.flat().map((part) => part.toLowerCase()) }),
-    test: (subject) => read(subject).some((name) => patterns.some((pattern) => pattern.test(name))),
-    may: (glance) => plainParts.some((parts) => may(glance, parts)),
+    test: (subject) => read(subject).some(isWanted),
+    may: (glance) => {
+      const name = known(glance)
+      if (name !== undefined) return isWanted(name)
+      return isPossible === undefined || spelledParts.some((parts) => isPossible(glance, parts))
+    },
+    mayNot: (glance) => {
+      const name = known(glance)
+      return name === undefined || !isWanted(name)
+    },
   }
+}
+
+/** The parts of a name that every JSON text spells the same. Its quotes belong to them, and make the search faster. */
+function spelledPartsOf(name: string): readonly string[] {
+  const json = `"${name.replaceAll('"', '*')}"`
+  return json.split(/[^A-Za-z0-9_"-]+/).filter((part) => part !== '' && part !== '"')
 }
 
 function namePattern(name: string): RegExp {
@@ -332,7 +351,7 @@ function isPossibleStatus({ kind, content }: FilterGlance, status: OutcomeKind |
     case 'tool-error':
       return content?.mayHaveMember('isError', (isError) => isError === true) ?? true
     case 'input-required':
-      return content?.mayContain('input_required') ?? true
+      return content?.mayContain('"input_required"') ?? true
     case 'cancelled':
     case 'cut':
       return false
@@ -401,7 +420,7 @@ function sizeOf(subject: FilterSubject): number {
 function numberNode(
   value: string,
   read: (subject: FilterSubject) => number | undefined,
-  possible: (glance: FilterGlance) => number | null | undefined,
+  possible: (glance: FilterGlance) => NumberRange | null | undefined,
 ): FilterNode | undefined {
   const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(value) ?? []
   if (first === undefined) return undefined
@@ -413,8 +432,10 @@ function numberNode(
       return number !== undefined && isWithin(number)
     },
     may: (glance) => {
-      const number = possible(glance)
-      return number === undefined || (number !== null && isWithin(number))
+      const range = possible(glance)
+      return (
+        range === undefined || (range !== null && range.min <= Number(last) && range.max >= Number(first))
+      )
     },
   }
 }
@@ -554,7 +575,7 @@ class FilterParser {
       : numberNode(
           number,
           ({ exchange }) => exchange,
-          ({ exchange }) => exchange,
+          ({ exchanges }) => exchanges,
         )
   }
 
@@ -730,7 +751,7 @@ function conditionNode(
   test: (values: readonly unknown[]) => boolean,
 ): FilterNode {
   const names = path.filter((segment) => typeof segment === 'string')
-  const plainNames = names.filter(isPlainMember)
+  const plainNames = names.filter(isPlainMember).map((name) => `"${name}"`)
   const last = path.at(-1)
   return {
     cost: READS_VALUES,

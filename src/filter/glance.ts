@@ -10,18 +10,27 @@ export interface FilterGlance {
   readonly dir: Direction
   readonly kind?: 'request' | 'response' | 'notification' | undefined
   readonly id?: Id | undefined
-  /** The number of the exchange; `null` if it has none. */
-  readonly exchange?: number | null | undefined
+  /** The numbers that the exchange can have; `null` if it has none. */
+  readonly exchanges?: NumberRange | null | undefined
   /** The messages themselves. */
   readonly content?: GlancedText | undefined
   /** The request or notification that has the params; `null` if there is none. */
   readonly call?: GlancedText | null | undefined
   /** A text with the method and the target of that request; `null` if there is none. */
   readonly names?: GlancedText | null | undefined
+  /** Its method, if it was read. */
+  readonly method?: string | undefined
+  /** Its target, if it was read. */
+  readonly target?: string | undefined
   /** All methods that requests without a response can have. */
   readonly openMethods?: ReadonlySet<string> | undefined
   /** The longest time that one of the responses can have taken; `null` if there is no response. */
   readonly longestMs?: number | null | undefined
+}
+
+export interface NumberRange {
+  readonly min: number
+  readonly max: number
 }
 
 /** JSON text that is searched without parsing it. Every method returns true if it cannot tell. */

@@ -226,13 +226,12 @@ export class Interceptor {
     if (bytes !== undefined && isRecorded?.(textIn(bytes, start, end)) === false) return undefined
     const exchange = ++this.#exchanges
     const isKept = bytes !== undefined && end - start <= MAX_REPEATED_BYTES
-    this.#recentCalls[exchange % MAX_RECENT_CALLS] = {
-      exchange,
-      link,
-      bytes: isKept ? bytes : undefined,
-      start,
-      end,
-    }
+    const call = (this.#recentCalls[exchange % MAX_RECENT_CALLS] ??= { exchange, link, bytes, start, end })
+    call.exchange = exchange
+    call.link = link
+    call.bytes = isKept ? bytes : undefined
+    call.start = start
+    call.end = end
     return exchange
   }
 
@@ -278,14 +277,14 @@ export class Interceptor {
   }
 }
 
-/** A request that can be repeated. */
+/** A request that can be repeated. Later ones use the same objects, because there is one for every request. */
 interface RecentCall {
-  readonly exchange: number
-  readonly link: LinkInterceptor
+  exchange: number
+  link: LinkInterceptor
   /** The bytes that contain the request. Missing if it is long. */
-  readonly bytes: Uint8Array | undefined
-  readonly start: number
-  readonly end: number
+  bytes: Uint8Array | undefined
+  start: number
+  end: number
 }
 
 function textIn(bytes: Uint8Array, start: number, end: number): string {

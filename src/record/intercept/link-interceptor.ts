@@ -20,7 +20,7 @@ import type { LinkSide } from '../../tape/frame.ts'
 import type { InjectedHttpResponse } from '../../faults/fault.ts'
 import type { WirePort } from '../../faults/wire.ts'
 import type { RecordedTape } from '../tape-log.ts'
-import { isLongRequest, sketchMessage } from './message-glance.ts'
+import { isLongRequest, isUsualRequest, sketchMessage } from './message-glance.ts'
 import {
   FollowedCall,
   UnansweredCalls,
@@ -318,7 +318,7 @@ export class LinkInterceptor implements InterceptedLink {
     const { id } = request
     const at = { arrivedAt: monotonicNow(), exchange: undefined }
     const call = { ...openCall(request, at), progressToken: id, onResponse }
-    this.#calls.add('c2s', new FollowedCall(Buffer.from(text), { ...at, call }), request)
+    this.#calls.add('c2s', id, FollowedCall.of(call, Buffer.from(text)))
     this.repeatRoute.record('c2s', text, { side: 'server' })
     this.repeatRoute.deliver(text)
   }
@@ -359,7 +359,7 @@ export class LinkInterceptor implements InterceptedLink {
     const exchange = dir === 'c2s' ? this.#interceptor.nextExchange(this, bytes) : undefined
     const at = { arrivedAt, exchange }
     this.#calls[dir].delete(request.id) // of an earlier request with the same id
-    this.#calls.add(dir, new FollowedCall(bytes, { ...at, call: openCall(request, at) }), request)
+    this.#calls.add(dir, request.id, FollowedCall.of(openCall(request, at), bytes))
   }
 
   #trackProgress(params: unknown, method: string): void {
@@ -548,6 +548,7 @@ function toBuffer(bytes: Uint8Array): Buffer {
 /** Lines that show nothing by their first and last bytes are parsed. */
 function isRequestLine(lines: Buffer, start: number, end: number): boolean {
   if (end === start) return false
+  if (isUsualRequest(lines, start, end)) return true
   const { kind } = sketchMessage(lines, start, end)
   if (kind !== 'unknown') return kind === 'request'
   const line = lines.subarray(start, end)

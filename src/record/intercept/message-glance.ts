@@ -32,7 +32,7 @@ export class GlancedBytes implements GlancedText {
   }
 
   mayContain(text: string): boolean {
-    if (this.#searched?.text !== text) this.#searched = { text, isFound: this.#bytes.includes(text) }
+    if (this.#searched?.text !== text) this.#searched = { text, isFound: indexOfText(this.#bytes, text, 0) >= 0 }
     return this.#searched.isFound || this.mayBeEscaped
   }
 
@@ -48,7 +48,7 @@ export class GlancedBytes implements GlancedText {
     const bytes = this.#bytes
     const key = `"${name}"`
     let count = 0
-    for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at)) {
+    for (let at = indexOfText(bytes, key, 0); at >= 0; at = indexOfText(bytes, key, at)) {
       at += key.length
       const colon = skipSpaces(bytes, at)
       if (bytes[colon] !== COLON) continue
@@ -73,6 +73,18 @@ export class GlancedBytes implements GlancedText {
   }
 }
 
+/** Finds an ASCII text. Node searches long texts much more slowly than short ones, so their beginning is searched first. */
+function indexOfText(bytes: Buffer, text: string, from: number): number {
+  if (text.length <= SHORT_TEXT) return bytes.indexOf(text, from)
+  const beginning = text.slice(0, SHORT_TEXT)
+  let at = bytes.indexOf(beginning, from)
+  for (let tries = 0; at >= 0 && !hasTextAt(bytes, at, text); tries++)
+    at = tries < MAX_TRIES ? bytes.indexOf(beginning, at + 1) : bytes.indexOf(text, at + 1)
+  return at
+}
+
+const SHORT_TEXT = 7
+const MAX_TRIES = 20
 const PIECE_BYTES = 16 * 1024 // longer strings are made more slowly
 /** Letters whose lower case is, or begins with, one of ASCII. */
 const LIKE_ASCII = ['\u212a', '\u0130']
@@ -149,6 +161,14 @@ function sketchAfterId(bytes: Buffer, start: number, afterId: number): MessageSk
     : { kind: 'request', id, methodAt: afterId + METHOD_KEY.length }
 }
 
+/** Whether a message is a request, spelled as most clients do. It finds out faster than a sketch. */
+export function isUsualRequest(bytes: Buffer, start: number, end: number): boolean {
+  const first = start + BEFORE_FIRST_ID.length
+  if (!hasTextAt(bytes, start, BEFORE_FIRST_ID)) return false
+  const idEnd = endOfDigits(bytes, first, end)
+  return idEnd > first && bytes[idEnd] === COMMA && hasTextAt(bytes, idEnd + 1, METHOD_KEY)
+}
+
 /** Index after the id of a message that begins with it, and after the comma. */
 function endOfFirstId(bytes: Buffer, start: number, end: number): number | undefined {
   if (!hasTextAt(bytes, start, BEFORE_FIRST_ID)) return undefined
@@ -170,29 +190,57 @@ function lastId(bytes: Buffer, messageStart: number, messageEnd: number): Id | u
   return isId(id) ? id : undefined
 }
 
-/** What the beginning of a line shows about its message. A response at whose end its id is has no id here. */
-export interface BeginningSketch {
-  readonly kind: 'request' | 'response'
-  readonly id: Id | undefined
-  /** The method and the name of the target of a request. */
-  readonly names: GlancedText | undefined
+/** What the beginning of a line shows about its message. A message at whose end its id is has no id here. */
+export type BeginningSketch =
+  | { readonly kind: 'request'; readonly id: Id | undefined; readonly request: RequestNames }
+  | { readonly kind: 'response'; readonly id: Id | undefined }
+
+/** The method and the target of a request whose params are not known. */
+interface RequestNames {
+  readonly text: undefined
+  readonly names: GlancedText
+  readonly method: string
+  readonly target: string
 }
 
 /** Sketches the message of a line that is not complete. Returns `undefined` if its beginning does not show enough. */
 export function sketchBeginning(bytes: Buffer, start: number): BeginningSketch | undefined {
   const afterId = endOfFirstId(bytes, start, bytes.length)
   const first = afterId ?? start + 1
-  const id =
+  const firstId =
     afterId === undefined ? undefined : parseIdBytes(bytes, start + BEFORE_FIRST_ID.length, afterId - 1)
-  if (hasTextAt(bytes, first, RESULT_KEY))
-    return { kind: 'response', id: isId(id) ? id : undefined, names: undefined }
-  if (!hasTextAt(bytes, first, METHOD_KEY)) return undefined
-  const method = endOfPlainString(bytes, first + METHOD_KEY.length - 1, bytes.length)
+  const id = isId(firstId) ? firstId : undefined
+  if (hasTextAt(bytes, first, RESULT_KEY)) return { kind: 'response', id }
+  const found = namesAt(bytes, first, bytes.length)
+  if (found === undefined) return undefined
+  const { methodEnd, targetStart, targetEnd } = found
+  const request = {
+    text: undefined,
+    names: new GlancedBytes(bytes.subarray(first, targetEnd + 1), false),
+    method: bytes.toString('utf8', first + METHOD_KEY.length, methodEnd),
+    target: bytes.toString('utf8', targetStart, targetEnd),
+  }
+  return { kind: 'request', id, request }
+}
+
+/** The name of the target of a request, if it follows the id and the method. */
+export function targetOf(bytes: Buffer, start: number, end: number): string | undefined {
+  const found = namesAt(bytes, endOfFirstId(bytes, start, end) ?? start + 1, end)
+  return found && bytes.toString('utf8', found.targetStart, found.targetEnd)
+}
+
+/** The ranges of a method that starts at an index, and of the name that follows it. */
+function namesAt(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { readonly methodEnd: number; readonly targetStart: number; readonly targetEnd: number } | undefined {
+  if (!hasTextAt(bytes, start, METHOD_KEY)) return undefined
+  const method = endOfPlainString(bytes, start + METHOD_KEY.length - 1, end)
   if (method < 0 || !hasTextAt(bytes, method, NAME_KEY)) return undefined
-  const name = endOfPlainString(bytes, method + NAME_KEY.length - 1, bytes.length)
-  if (name < 0) return undefined
-  const names = new GlancedBytes(bytes.subarray(first, name), false)
-  return { kind: 'request', id: isId(id) ? id : undefined, names }
+  const targetStart = method + NAME_KEY.length
+  const name = endOfPlainString(bytes, targetStart - 1, end)
+  return name < 0 ? undefined : { methodEnd: method - 1, targetStart, targetEnd: name - 1 }
 }
 
 const NAME_KEY = ',"params":{"name":"'
