@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
@@ -292,6 +293,47 @@ test('a message that cannot be held goes on with the same bytes, and the user is
   await link.end()
   const events = linesOf(link.tape).filter((frame) => frame['event'] === 'intercept')
   expect(events[0]).toMatchObject({ action: 'pass', by: 'recorder', why: expect.stringContaining('zstd') })
+})
+
+test('a stream of events keeps its bytes however it is cut and whatever ends its lines, and one event is left out of it', async () => {
+  const told = (data: string): string =>
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { data } })
+  const parts = [
+    `: begins\n\n`,
+    `event: message\r\nid: 1\r\ndata: ${told('windows')}\r\n\r\n`,
+    `data: ${told('dropped')}\r\r`,
+    `id: 3\ndata: {"jsonrpc":"2.0",\ndata: "method":"notifications/two lines"}\n\r\n`,
+    `data: ${told('x'.repeat(17 * 1024 * 1024))}\n\n`,
+    `data: ${told('after')}\n\n`,
+    'data: no end',
+  ]
+  const { origin } = await httpServer(async (req: IncomingMessage, res) => {
+    await text(req)
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    const bytes = Buffer.from(parts.join(''))
+    for (let at = 0; at < bytes.length;) {
+      const length = at < 400 || at > bytes.length - 200 ? 7 : 60_000
+      if (!res.write(bytes.subarray(at, at + length))) await once(res, 'drain')
+      at += length
+      if (length === 7) await new Promise(setImmediate)
+    }
+    res.end()
+  })
+  const link = await sendTo(`${origin}/mcp`, '--intercept', 'tool:nothing')
+  const user = await attach(link.tape)
+  const request = JSON.stringify(call(1, 'search'))
+  expect((await link.ask(request)).body.toString() === parts.join('')).toBe(true)
+  expect(user.events.some(({ event }) => event === 'passed')).toBe(true)
+  await user.command('filter', { filter: 'dropped or two' })
+  const answer = link.ask(request)
+  await user.command('drop', { key: (await user.held()).key })
+  const { key, text: held } = await user.held()
+  expect(JSON.parse(held)).toMatchObject({ method: 'notifications/two lines' })
+  await user.command('forward', { key })
+  const two = 'data: {"jsonrpc":"2.0",\ndata: "method":"notifications/two lines"}'
+  const expected = parts.with(2, '').with(3, `event: message\nid: 3\n${two}\n\n`).join('')
+  expect((await answer).body.toString() === expected).toBe(true)
+  await link.end()
 })
 
 test('headers that repeat parts of a request follow an edit, a removal and a repetition', async () => {

@@ -338,7 +338,11 @@ class HttpExchangeGate implements ExchangeGate {
     }
     return {
       chunk: (bytes) => {
-        for (const event of events.push(bytes)) if (!this.#takesEvent(event, client)) pass(event)
+        for (const part of events.push(bytes)) {
+          if (part.kind === 'first piece')
+            this.#passes('s2c', part.bytes.subarray(part.bytes.indexOf('{')), TOO_LONG)
+          if (part.kind !== 'event' || !this.#takesEvent(part.bytes, client)) pass(part.bytes)
+        }
       },
       end: () => {
         const rest = events.end()
@@ -475,7 +479,8 @@ function eventText(message: string, { id, event = 'message', retry }: SseFields 
     ...(id === undefined ? [] : [`id: ${id}\n`]),
     ...(retry === undefined ? [] : [`retry: ${retry}\n`]),
   ]
-  return `event: ${event}\n${fields.join('')}data: ${message}\n\n`
+  const data = message.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`)
+  return `event: ${event}\n${fields.join('')}${data.join('')}\n`
 }
 
 /** An error for a client whose response has begun already, so that it cannot see the status. */
@@ -512,37 +517,78 @@ function messagesInBody(headers: RawHeaders, encoded: Buffer): readonly Buffer[]
   if (!Buffer.isBuffer(body)) return []
   if (!isEventStream(headers)) return isMessageBody(body) ? [body] : []
   const events = new EventSplitter().push(body)
-  return events.flatMap((event) => parseEvent(event)?.data ?? []).filter(isMessageBody)
+  return events.flatMap(({ bytes }) => parseEvent(bytes)?.data ?? []).filter(isMessageBody)
 }
 
-/** Splits a stream into events, each with the blank line after it. */
-class EventSplitter {
-  #rest: Buffer = Buffer.alloc(0)
+/** A part of a stream of events. */
+interface StreamPart {
+  readonly bytes: Buffer
+  /** `piece` is a piece of an event that is too long to be held, and `first piece` the first one. */
+  readonly kind: 'event' | 'first piece' | 'piece'
+}
 
-  push(chunk: Uint8Array): readonly Buffer[] {
-    const bytes = this.#rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#rest, chunk])
-    const events: Buffer[] = []
-    let start = 0
-    for (let end = endOfEvent(bytes, start); end > 0; end = endOfEvent(bytes, start)) {
-      events.push(bytes.subarray(start, end))
-      start = end
+/** Splits a stream into events, each with the blank line after it. Looks at every byte once. */
+class EventSplitter {
+  /** The event that is not complete. */
+  #parts: Buffer[] = []
+  #length = 0
+  #isLineEmpty = true
+  /** A line feed after a carriage return at the end of a chunk ends no further line. */
+  #endedInReturn = false
+  #isTooLong = false
+
+  push(chunk: Uint8Array): readonly StreamPart[] {
+    const bytes = toBuffer(chunk)
+    const found: StreamPart[] = []
+    let [start, at] = [0, 0]
+    if (this.#endedInReturn && bytes[0] === LINE_FEED) at = 1
+    if (bytes.length > 0) this.#endedInReturn = false
+    let feed = bytes.indexOf(LINE_FEED, at)
+    let carriage = bytes.indexOf(CARRIAGE_RETURN, at)
+    while (feed >= 0 || carriage >= 0) {
+      const isCarriage = carriage >= 0 && (feed < 0 || carriage < feed)
+      const lineEnd = isCarriage ? carriage : feed
+      const isBlank = this.#isLineEmpty && lineEnd === at
+      at = lineEnd + (isCarriage && bytes[lineEnd + 1] === LINE_FEED ? 2 : 1)
+      this.#endedInReturn = isCarriage && at === bytes.length && at === lineEnd + 1
+      this.#isLineEmpty = true
+      if (isBlank) {
+        found.push(this.#finish(bytes.subarray(start, at)))
+        start = at
+      }
+      if (feed >= 0 && feed < at) feed = bytes.indexOf(LINE_FEED, at)
+      if (carriage >= 0 && carriage < at) carriage = bytes.indexOf(CARRIAGE_RETURN, at)
     }
-    this.#rest = bytes.subarray(start)
-    return events
+    if (at < bytes.length) this.#isLineEmpty = false
+    if (start < bytes.length) this.#parts.push(bytes.subarray(start))
+    this.#length += bytes.length - start
+    if (this.#length > MAX_HELD_BYTES || this.#isTooLong) found.push(...this.#takePiece())
+    return found
   }
 
   end(): Buffer {
-    return this.#rest
+    return Buffer.concat(this.#parts)
+  }
+
+  #finish(last: Buffer): StreamPart {
+    const bytes = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last])
+    const kind = this.#isTooLong ? 'piece' : 'event'
+    this.#parts = []
+    this.#length = 0
+    this.#isTooLong = false
+    return { bytes, kind }
+  }
+
+  #takePiece(): readonly StreamPart[] {
+    if (this.#parts.length === 0) return []
+    const kind = this.#isTooLong ? 'piece' : 'first piece'
+    const bytes = Buffer.concat(this.#parts)
+    this.#parts = []
+    this.#length = 0
+    this.#isTooLong = true
+    return [{ bytes, kind }]
   }
 }
 
-/** The position after the blank line that ends an event, or -1. */
-function endOfEvent(bytes: Buffer, start: number): number {
-  const ends = BLANK_LINES.flatMap((blank) => {
-    const at = bytes.indexOf(blank, start)
-    return at < 0 ? [] : [at + blank.length]
-  })
-  return ends.length === 0 ? -1 : Math.min(...ends)
-}
-
-const BLANK_LINES = ['\n\n', '\r\n\r\n', '\r\r']
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
