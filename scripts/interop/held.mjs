@@ -33,7 +33,7 @@ export async function runHeldCalls(scratch) {
     env: { ...process.env, PORT: port },
     stdio: 'pipe',
   })
-  await once(server.stderr, 'data')
+  await listens(port)
   const cases = Object.keys(HELD_CLIENTS).flatMap((client) =>
     ['stdio', 'http'].flatMap((transport) =>
       [true, false].map((wantsProgress) => ({ client, transport, wantsProgress })),
@@ -60,7 +60,9 @@ async function judge({ client, transport, wantsProgress, tape, port }) {
   const run = start([file, script, JSON.stringify(order)])
   const answer = said(run.stdout, '{')
   const user = await attach(tape)
-  const held = JSON.parse(await said(user.stdout, '"event":"held"')).message
+  // A client that fails before its call is held has answered already.
+  const first = await Promise.race([said(user.stdout, '"event":"held"'), answer])
+  const held = JSON.parse(first).message ?? { key: '', heldMs: 0 }
   const began = performance.now() - held.heldMs
   const timer = setTimeout(
     () => user.stdin.write(`${JSON.stringify({ id: 1, command: 'forward', key: held.key })}\n`),
@@ -88,6 +90,18 @@ async function end(child) {
 
 function start([file, ...args]) {
   return spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+/** Waits for a server that takes its time to start. */
+async function listens(port) {
+  for (;;) {
+    const isOpen = await fetch(`http://127.0.0.1:${port}/mcp`).then(
+      () => true,
+      () => false,
+    )
+    if (isOpen) return
+    await sleep(100)
+  }
 }
 
 /** Tries until the recorder listens. */

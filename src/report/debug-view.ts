@@ -56,7 +56,12 @@ export function doneAsText(event: DoneEvent, { showsTimes }: DebugViewOptions): 
   const time = duration === undefined || !showsTimes ? '' : `  ${formatDuration(duration)}`
   const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
   const line = `${styleText(style, word.padEnd(7))} ${messageName(event)}${time}${reason}\n`
-  return line + differenceLines(findings)
+  // After a call that was held back, little is as recorded.
+  const skipped = findings.filter(({ level }) => level === 'skip')
+  if (skipped.length < 2) return line + differenceLines(findings)
+  const others = differenceLines(findings.filter(({ level }) => level !== 'skip'))
+  const folded = `${skipped.length} not compared, because an earlier call was not sent; "show difference" prints them`
+  return `${line}${others}${heading('difference', 'yellow')} ${folded}\n`
 }
 
 /** The number, method and tool of a message. */

@@ -295,16 +295,17 @@ test('a message that cannot be held goes on with the same bytes, and the user is
   expect(events[0]).toMatchObject({ action: 'pass', by: 'recorder', why: expect.stringContaining('zstd') })
 })
 
+const notification = (data: string): string =>
+  JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { data } })
+
 test('a stream of events keeps its bytes however it is cut and whatever ends its lines, and one event is left out of it', async () => {
-  const told = (data: string): string =>
-    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { data } })
   const parts = [
     `: begins\n\n`,
-    `event: message\r\nid: 1\r\ndata: ${told('windows')}\r\n\r\n`,
-    `data: ${told('dropped')}\r\r`,
+    `event: message\r\nid: 1\r\ndata: ${notification('windows')}\r\n\r\n`,
+    `data: ${notification('dropped')}\r\r`,
     `id: 3\ndata: {"jsonrpc":"2.0",\ndata: "method":"notifications/two lines"}\n\r\n`,
-    `data: ${told('x'.repeat(17 * 1024 * 1024))}\n\n`,
-    `data: ${told('after')}\n\n`,
+    `data: ${notification('x'.repeat(17 * 1024 * 1024))}\n\n`,
+    `data: ${notification('after')}\n\n`,
     'data: no end',
   ]
   const { origin } = await httpServer(async (req: IncomingMessage, res) => {

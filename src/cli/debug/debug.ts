@@ -13,7 +13,7 @@ import type { CommandDefinition } from '../command.ts'
 import { type GivenOptions, option, type OptionRow, readOptions } from '../options/option.ts'
 import { listOf, switchOn, textValue } from '../options/option-types.ts'
 import { readReplayFlags } from '../options/replay-options.ts'
-import { print } from '../output/print.ts'
+import { print, printText } from '../output/print.ts'
 import { showTapeReading } from '../output/progress.ts'
 import { redactFinding, redactReport } from '../replay/run-reports.ts'
 import { FoldedStderr } from '../replay/replay-target.ts'
@@ -160,7 +160,7 @@ class DebugSession implements Debugger {
     this.#printDone()
     const whole = { ...report, stepsOfRuns: [], runs: 1, judgedRuns: 1, noise: [], unstable: [] }
     const { showsTimes } = this.options
-    print(replaySummaryText(redactReport(whole, this.#run.screen), { hasRows: false, showsTimes }))
+    printText(replaySummaryText(redactReport(whole, this.#run.screen), { hasRows: false, showsTimes }))
   }
 
   print = (text: string): void => print(text)
@@ -223,7 +223,7 @@ class DebugSession implements Debugger {
     this.#lastDone = undefined
     if (done === undefined) return
     const findings = done.findings.map((finding) => redactFinding(finding, this.#run.screen))
-    print(doneAsText({ ...done, findings }, this.options))
+    printText(doneAsText({ ...done, findings }, this.options))
   }
 
   /** Shows the response and the differences of the message before the stop. If the run has stopped at a response, the stop shows them. */

@@ -24,6 +24,7 @@ import { indentJson } from '../../report/json-text.ts'
 import { formatDuration } from '../../report/table.ts'
 import { escapeControlChars, escapeControlCharsInJson, parseDuration, suggestName } from '../../text.ts'
 import { usageError } from '../options/option.ts'
+import { printText } from '../output/print.ts'
 
 /** What a command of the debugger works with. */
 export interface Debugger {
@@ -236,7 +237,7 @@ const COMMANDS: readonly DebuggerCommand[] = [
     args: '[command]',
     help: 'Explain the commands',
     words: () => COMMANDS.map(({ name }) => name),
-    run: (rest, { print }) => print(helpText(rest)),
+    run: (rest) => printText(helpText(rest)),
   },
   {
     name: 'quit',
