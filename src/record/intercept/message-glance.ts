@@ -32,7 +32,8 @@ export class GlancedBytes implements GlancedText {
   }
 
   mayContain(text: string): boolean {
-    if (this.#searched?.text !== text) this.#searched = { text, isFound: indexOfText(this.#bytes, text, 0) >= 0 }
+    if (this.#searched?.text !== text)
+      this.#searched = { text, isFound: indexOfText(this.#bytes, text, 0) >= 0 }
     return this.#searched.isFound || this.mayBeEscaped
   }
 
