@@ -86,7 +86,8 @@ function makeProject() {
 /** Returns what a failing run said. */
 async function runTests(env) {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
-  const args = [vitest, 'run', `--maxWorkers=${WORKERS}`, '--reporter=dot']
+  // A busy machine is slow, which is no flake.
+  const args = [vitest, 'run', `--maxWorkers=${WORKERS}`, '--reporter=dot', '--testTimeout=120000']
   const child = start([process.execPath, ...args], {
     cwd: folder,
     env: { ...process.env, ...env, NO_COLOR: '1' },

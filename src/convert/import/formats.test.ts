@@ -780,6 +780,60 @@ function yamlBomb(): string {
   return `${levels.join('\n')}\nmeta: *a11\nmessages: *a11\n`
 }
 
+const ask = (id: number, name: string): SentMessage => c2s(0, call(id, name, {}))
+const answer = (id: number, value: string): SentMessage => s2c(0, { id, result: text(value) })
+const rows = (sent: readonly SentMessage[]): string =>
+  lines(
+    sent.map(({ dir, message }) => ({
+      ts: 1,
+      dir: dir === 'c2s' ? 'client->server' : 'server->client',
+      msg: message,
+    })),
+  )
+
+describe('what recorders get wrong', () => {
+  test('a response that was written before its request follows it', async () => {
+    const tape = await importTape(rows([answer(1, 'a'), ask(1, 'x'), ask(2, 'y'), answer(2, 'b')]))
+    expect(tape.notes).toEqual(['1 response was recorded before the request; the order is repaired'])
+    expect(tape.turns.map(({ response }) => outcomeOf(response?.text))).toEqual([
+      { result: text('a') },
+      { result: text('b') },
+    ])
+    expect(tape.strays).toEqual([])
+  })
+
+  test('a response to nothing stays where it is, if the next request with its id has its own', async () => {
+    const tape = await importTape(rows([answer(1, 'stray'), ask(1, 'x'), answer(1, 'own')]))
+    expect(tape.notes).toEqual([])
+    expect(outcomeOf(tape.turns[0]?.response?.text)).toEqual({ result: text('own') })
+    expect(tape.strays).toHaveLength(1)
+  })
+
+  test('an answer to initialize without serverInfo is completed, and keeps its spelling', async () => {
+    const spelled = '{ "jsonrpc":"2.0","id":1,"result":{ "protocolVersion":"2024-11-05" , "n":1.0 } }'
+    const opening = JSON.stringify(rpc({ id: 1, method: 'initialize', params: {} }))
+    const file = [
+      `{"ts":1,"dir":"client->server","msg":${opening}}`,
+      `{"ts":1,"dir":"server->client","msg":${spelled}}`,
+      rows([ask(2, 'x'), answer(2, 'a')]),
+    ].join('\n')
+    const tape = await importTape(file)
+    expect(tape.notes).toEqual([
+      'the recorded answer to initialize has no capabilities, serverInfo: added, because clients refuse it otherwise',
+    ])
+    expect(tape.turns[0]?.response?.text).toBe(
+      '{ "jsonrpc":"2.0","id":1,"result":{"capabilities":{"tools":{}},"serverInfo":{"name":"recorded server","version":"0"}, "protocolVersion":"2024-11-05" , "n":1.0 } }',
+    )
+  })
+
+  test('mcp-time-travel: an output that is only a JSON-RPC error is one', async () => {
+    const row = { type: 'tool_call', seq: 1, tool: 'x', input: {}, latency_ms: 1, is_error: true }
+    const error = { code: -32602, message: 'no x' }
+    const tape = await importTape(lines([{ ...row, output: { error } }]))
+    expect(outcomeOf(tape.turns[0]?.response?.text)).toEqual({ error })
+  })
+})
+
 test('records of a program become a tape that serves', async () => {
   const tape = await importTape(
     SESSION.map(({ dir, at, message }) => ({ dir, message, time: START + at, server: 'mine' })),

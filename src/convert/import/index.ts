@@ -34,6 +34,7 @@ import {
   timeTravelFormat,
 } from './tool-calls.ts'
 import { yamlFormat } from './yaml.ts'
+import { repairRecording } from './repair.ts'
 import { suggestName } from '../../text.ts'
 
 /** The formats that can be imported, the most distinctive first. */
@@ -93,7 +94,8 @@ export function readImportedRecording(
       },
     )
   }
-  return { format: found.name, ...recording }
+  const isOurs = found.name === 'yaml' || found.name === 'har'
+  return { format: found.name, ...(isOurs ? recording : repairRecording(recording)) }
 }
 
 const TAPE_START: Uint8Array = new TextEncoder().encode('{"reelay":')

@@ -116,7 +116,7 @@ export const timeTravelFormat: ImportFormat = lineFormat({
       else {
         const durationMs = row.number('latency_ms') ?? 0
         const start = at === undefined ? undefined : at - durationMs
-        calls.call({ tool, input, output, isError: failed === true, at: start, durationMs })
+        calls.call({ tool, input, ...timeTravelOutcome(output, failed), at: start, durationMs })
       }
     }
     const metadata = parseJson(companions.get('metadata.json') ?? '')
@@ -125,6 +125,17 @@ export const timeTravelFormat: ImportFormat = lineFormat({
     return calls.recording({ [typeof name === 'string' && name !== '' ? name : 'server']: server })
   },
 })
+
+/** A JSON-RPC error is written as an output with `error` alone. */
+function timeTravelOutcome(
+  output: unknown,
+  failed: unknown,
+): Pick<RecordedCall, 'output' | 'isError' | 'error'> {
+  const error = member(output, 'error')
+  const isRpcError = failed === true && typeof member(error, 'code') === 'number' && isObject(output)
+  if (isRpcError && Object.keys(output).length === 1) return { output: undefined, error }
+  return { output, isError: failed === true }
+}
 
 /** Agent VCR by JaydenCJ. */
 export const agentVcrCallsFormat: ImportFormat = objectFormat({
