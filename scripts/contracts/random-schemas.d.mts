@@ -1,5 +1,8 @@
 /** Random schemas, changed forms of them, and random values. */
-export function randomTools(random: () => number): {
+export function randomTools(
+  random: () => number,
+  options?: { readonly unknown?: boolean },
+): {
   schema(): unknown
   changed(schema: unknown): unknown
   value(depth: number): unknown

@@ -18,7 +18,8 @@ const PATTERNS = [
 ]
 const TYPES = ['null', 'boolean', 'string', 'integer', 'number', 'array', 'object']
 
-export function randomTools(random) {
+/** `unknown`: the schemas also have a format and a keyword that no program knows. */
+export function randomTools(random, { unknown = false } = {}) {
   const pick = (list) => list[Math.floor(random() * list.length)]
   const chance = (share) => random() < share
   const some = (list) => list.filter(() => chance(0.4))
@@ -50,7 +51,8 @@ export function randomTools(random) {
       () => ({ minLength: pick([0, 1, 2, 3]) }),
       () => ({ maxLength: pick([0, 1, 2, 3, 5]) }),
       () => ({ pattern: pick(PATTERNS) }),
-      () => ({ format: pick(['date', 'email']) }),
+      () => ({ format: pick(unknown ? ['date', 'x-even', 'x-even'] : ['date', 'email']) }),
+      () => (unknown ? { 'x-not': pick(TEXTS) } : {}),
       () => ({}),
     ])()
   }

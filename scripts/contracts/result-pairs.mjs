@@ -8,6 +8,8 @@ const failed = (value) => ({ ...text(value), isError: true })
 const rpc = (code, message, more) => ({ error: { code, message, ...more } })
 const once = (result) => [['get', { id: 1 }, result]]
 const pair = (name, label, before, after) => [name, label, once(before), once(after)]
+const sessions = (name, label, before, after) => [name, label, before, after]
+const image = (bytes, mimeType = 'image/png') => ({ content: [{ type: 'image', data: bytes, mimeType }] })
 const ROW = (id, price) => ({ id, price })
 const NOW = '1970-01-01T00:00:00.004Z'
 
@@ -457,4 +459,199 @@ export const RESULT_PAIRS = [
     { content: [{ type: 'resource', resource: { uri: 'a:b', text: 'x z' } }] },
   ),
   pair('_meta only', 'change', { ...text('a'), _meta: { v: 1 } }, { ...text('a'), _meta: { v: 2 } }),
+  pair(
+    'YAML text loses a key',
+    'change',
+    text('name: alpha\nstatus: ready\nreplicas: 3\n'),
+    text('name: alpha\nstatus: ready\n'),
+  ),
+  pair(
+    'YAML text gets a key',
+    'change',
+    text('name: alpha\nstatus: ready\n'),
+    text('name: alpha\nstatus: ready\nage: 3\n'),
+  ),
+  pair(
+    'key: value lines in another order',
+    'change',
+    text('host: a\nport: 1\nuser: x\n'),
+    text('host: a\nuser: x\nport: 1\n'),
+  ),
+  pair('CSV gets a row', 'change', text('id,name\n1,ann\n2,bob\n'), text('id,name\n1,ann\n2,bob\n3,cid\n')),
+  pair(
+    'Markdown table row changed',
+    'change',
+    text('| id | n |\n|---|---|\n| 1 | 2 |\n'),
+    text('| id | n |\n|---|---|\n| 1 | 3 |\n'),
+  ),
+  pair(
+    'two text blocks become one',
+    'change',
+    {
+      content: [
+        { type: 'text', text: '{"a":1}' },
+        { type: 'text', text: '{"b":2}' },
+      ],
+    },
+    { content: [{ type: 'text', text: '{"a":1}' }] },
+  ),
+  pair(
+    'a text block more',
+    'change',
+    { content: [{ type: 'text', text: 'ok' }] },
+    {
+      content: [
+        { type: 'text', text: 'ok' },
+        { type: 'text', text: 'hint: try more' },
+      ],
+    },
+  ),
+  pair('image instead of text', 'breaking', text('chart'), image('iVBORw0KGgo=')),
+  pair('image with other bytes', 'change', image('iVBORw0KGgo='), image('iVBORw0KGgp=')),
+  pair('image with another MIME type', 'change', image('iVBORw0KGgo='), image('iVBORw0KGgo=', 'image/jpeg')),
+  pair('structuredContent appears beside the text', 'change', text({ a: 1 }), {
+    ...text({ a: 1 }),
+    structuredContent: { a: 1 },
+  }),
+  pair(
+    'structuredContent disappears',
+    'breaking',
+    { ...text({ a: 1 }), structuredContent: { a: 1 } },
+    text({ a: 1 }),
+  ),
+  pair('isError false is written out', 'same', data({ a: 1 }), { ...data({ a: 1 }), isError: false }),
+  pair(
+    'JSON text becomes prose',
+    'breaking',
+    text({ total: 3, items: [1, 2, 3] }),
+    text('Found 3 items: 1, 2, 3'),
+  ),
+  pair('object wrapped in result', 'breaking', data({ a: 1, b: 2 }), data({ result: { a: 1, b: 2 } })),
+  pair(
+    'object with dynamic keys loses one key',
+    'breaking',
+    data({ byUser: { ann: { n: 1 }, bob: { n: 2 } } }),
+    data({ byUser: { ann: { n: 1 } } }),
+  ),
+  pair('integer becomes float', 'change', data({ n: 3 }), data({ n: 3.5 })),
+  pair('null becomes object', 'breaking', data({ owner: null }), data({ owner: { id: 7 } })),
+  pair('empty object loses nothing', 'same', data({ meta: {} }), data({ meta: {} })),
+  pair('boolean flips', 'change', data({ active: true }), data({ active: false })),
+  pair('error becomes success', 'change', failed('quota'), text('done')),
+  pair('tool error becomes protocol error', 'breaking', failed('not found'), rpc(-32602, 'not found')),
+  pair('protocol error becomes tool error', 'change', rpc(-32602, 'not found'), failed('not found')),
+  pair(
+    'error data loses a field',
+    'change',
+    rpc(-32000, 'limit', { data: undefined }),
+    rpc(-32000, 'limit reached'),
+  ),
+  pair('error message of a tool reworded', 'change', failed('File not found'), failed('No such file')),
+  pair(
+    'JSON error text loses its code',
+    'breaking',
+    failed({ code: 'E1', message: 'x' }),
+    failed({ message: 'x' }),
+  ),
+  pair(
+    'item of a list loses a field that others never had',
+    'change',
+    data({ rows: [{ id: 1, n: 1 }, { id: 2 }] }),
+    data({ rows: [{ id: 1 }, { id: 2 }] }),
+  ),
+  pair(
+    'list of texts becomes list of objects',
+    'breaking',
+    data({ tags: ['a', 'b'] }),
+    data({ tags: [{ name: 'a' }, { name: 'b' }] }),
+  ),
+  pair('list sorted the other way', 'change', data({ ids: [1, 2, 3] }), data({ ids: [3, 2, 1] })),
+  pair(
+    'same set of objects in another order, one changed type',
+    'breaking',
+    data({
+      rows: [
+        { id: 1, v: 'x' },
+        { id: 2, v: 'y' },
+      ],
+    }),
+    data({
+      rows: [
+        { id: 2, v: 'y' },
+        { id: 1, v: 5 },
+      ],
+    }),
+  ),
+  pair(
+    'nested JSON in JSON text loses a field',
+    'breaking',
+    text({ body: JSON.stringify({ a: 1, b: 2 }) }),
+    text({ body: JSON.stringify({ a: 1 }) }),
+  ),
+  pair(
+    '_meta only',
+    'change',
+    { ...data({ a: 1 }), _meta: { v: 1 } },
+    { ...data({ a: 1 }), _meta: { v: 2 } },
+  ),
+  sessions(
+    'arguments in another order',
+    'same',
+    [['s', { a: 1, b: 2 }, data({ n: 1 })]],
+    [['s', { b: 2, a: 1 }, data({ n: 1 })]],
+  ),
+  sessions(
+    'argument got a default',
+    'change',
+    [['s', { q: 'tea' }, data({ n: 1 })]],
+    [['s', { q: 'tea', limit: 10 }, data({ n: 1 })]],
+  ),
+  sessions(
+    'the same tool fails only for one argument now',
+    'breaking',
+    [
+      ['s', { q: 'a' }, data({ n: 1 })],
+      ['s', { q: 'b' }, data({ n: 2 })],
+    ],
+    [
+      ['s', { q: 'a' }, data({ n: 1 })],
+      ['s', { q: 'b' }, failed('boom')],
+    ],
+  ),
+  sessions(
+    'two calls swapped with equal arguments but other answers',
+    'change',
+    [
+      ['next', {}, data({ n: 1 })],
+      ['next', {}, data({ n: 2 })],
+    ],
+    [
+      ['next', {}, data({ n: 2 })],
+      ['next', {}, data({ n: 1 })],
+    ],
+  ),
+  sessions(
+    'carried id of a list item',
+    'same',
+    [
+      ['list', {}, data({ rows: [{ id: 'r-81f2c9', n: 1 }] })],
+      ['get', { id: 'r-81f2c9' }, data({ n: 1 })],
+    ],
+    [
+      ['list', {}, data({ rows: [{ id: 'r-77aa01', n: 1 }] })],
+      ['get', { id: 'r-77aa01' }, data({ n: 1 })],
+    ],
+  ),
+  sessions(
+    'carried cursor, and the page is gone',
+    'breaking',
+    [
+      ['list', {}, data({ rows: [1], next: 'c_9f8e7d6c5b' })],
+      ['list', { cursor: 'c_9f8e7d6c5b' }, data({ rows: [2] })],
+    ],
+    [
+      ['list', {}, data({ rows: [1], next: 'c_1a2b3c4d5e' })],
+      ['list', { cursor: 'c_1a2b3c4d5e' }, failed('bad cursor')],
+    ],
+  ),
 ]

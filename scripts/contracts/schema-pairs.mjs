@@ -35,6 +35,30 @@ const object = (properties, required, more = {}) => ({
   ...more,
 })
 
+const zod = (properties, required, more = {}) => ({
+  $schema: D7,
+  ...obj(properties, required),
+  ...CLOSED,
+  ...more,
+})
+const opt = (schema) => ({ anyOf: [schema, B_NULL], default: null })
+const filterOf = (ops, more = {}) => ({
+  $defs: {
+    leaf: obj({ field: S, op: { enum: ops }, value: { type: ['string', 'number', 'boolean', 'null'] } }, [
+      'field',
+      'op',
+    ]),
+    node: {
+      anyOf: [
+        { $ref: '#/$defs/leaf' },
+        obj({ and: arr({ $ref: '#/$defs/node' }, more) }, ['and'], CLOSED),
+        obj({ not: { $ref: '#/$defs/node' } }, ['not'], CLOSED),
+      ],
+    },
+  },
+  ...obj({ filter: { $ref: '#/$defs/node' } }, ['filter']),
+})
+
 /** @type {[string, string, unknown, unknown][]} */
 export const SCHEMA_PAIRS = [
   // required and optional members
@@ -2554,4 +2578,845 @@ export const SCHEMA_PAIRS = [
   ],
   ['uuid to a length', 'compatible', { type: 'string', format: 'uuid' }, { type: 'string', minLength: 36 }],
   ['ipv4 to at most 15', 'compatible', { type: 'string', format: 'ipv4' }, { type: 'string', maxLength: 15 }],
+  // FastMCP and pydantic
+  [
+    'pydantic: Optional argument becomes plain',
+    'breaking',
+    obj({ limit: opt(I) }),
+    obj({ limit: { ...I, default: 10 } }),
+  ],
+  [
+    'pydantic: plain argument becomes Optional',
+    'compatible',
+    obj({ limit: { ...I, default: 10 } }),
+    obj({ limit: opt(I) }),
+  ],
+  [
+    'pydantic: titles appear everywhere',
+    'compatible',
+    obj({ q: S, n: I }, ['q']),
+    obj({ q: { ...S, title: 'Q' }, n: { ...I, title: 'N' } }, ['q'], { title: 'searchArguments' }),
+  ],
+  [
+    'pydantic: list or one text, now a list only',
+    'breaking',
+    obj({ paths: { anyOf: [S, arr(S)] } }, ['paths']),
+    obj({ paths: arr(S) }, ['paths']),
+  ],
+  [
+    'pydantic: variant added to a discriminated union',
+    'compatible',
+    {
+      $defs: {
+        A: obj({ kind: { const: 'a' }, x: I }, ['kind', 'x']),
+        B: obj({ kind: { const: 'b' }, y: S }, ['kind', 'y']),
+      },
+      ...obj(
+        {
+          action: {
+            oneOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }],
+            discriminator: { propertyName: 'kind', mapping: { a: '#/$defs/A', b: '#/$defs/B' } },
+          },
+        },
+        ['action'],
+      ),
+    },
+    {
+      $defs: {
+        A: obj({ kind: { const: 'a' }, x: I }, ['kind', 'x']),
+        B: obj({ kind: { const: 'b' }, y: S }, ['kind', 'y']),
+        C: obj({ kind: { const: 'c' } }, ['kind']),
+      },
+      ...obj(
+        {
+          action: {
+            oneOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }, { $ref: '#/$defs/C' }],
+            discriminator: {
+              propertyName: 'kind',
+              mapping: { a: '#/$defs/A', b: '#/$defs/B', c: '#/$defs/C' },
+            },
+          },
+        },
+        ['action'],
+      ),
+    },
+  ],
+  [
+    'pydantic: variant removed from a discriminated union',
+    'breaking',
+    {
+      $defs: {
+        A: obj({ kind: { const: 'a' }, x: I }, ['kind', 'x']),
+        B: obj({ kind: { const: 'b' }, y: S }, ['kind', 'y']),
+      },
+      ...obj({ action: { oneOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] } }, ['action']),
+    },
+    {
+      $defs: { A: obj({ kind: { const: 'a' }, x: I }, ['kind', 'x']) },
+      ...obj({ action: { $ref: '#/$defs/A' } }, ['action']),
+    },
+  ],
+  [
+    'pydantic: definitions are inlined',
+    'compatible',
+    {
+      $defs: { P: obj({ x: N, y: N }, ['x', 'y']) },
+      ...obj({ from: { $ref: '#/$defs/P' }, to: { $ref: '#/$defs/P' } }, ['from', 'to']),
+    },
+    obj({ from: obj({ x: N, y: N }, ['x', 'y']), to: obj({ x: N, y: N }, ['x', 'y']) }, ['from', 'to']),
+  ],
+  [
+    'pydantic: a field of a shared definition becomes required',
+    'breaking',
+    { $defs: { P: obj({ x: N, y: N }, ['x']) }, ...obj({ route: arr({ $ref: '#/$defs/P' }) }, ['route']) },
+    {
+      $defs: { P: obj({ x: N, y: N }, ['x', 'y']) },
+      ...obj({ route: arr({ $ref: '#/$defs/P' }) }, ['route']),
+    },
+  ],
+  [
+    'pydantic: conint bounds as exclusive ones',
+    'compatible',
+    obj({ n: { ...I, minimum: 1, maximum: 100 } }),
+    obj({ n: { ...I, exclusiveMinimum: 0, exclusiveMaximum: 101 } }),
+  ],
+  [
+    'pydantic: conint bounds lose the last value',
+    'breaking',
+    obj({ n: { ...I, minimum: 1, maximum: 100 } }),
+    obj({ n: { ...I, exclusiveMinimum: 0, exclusiveMaximum: 100 } }),
+  ],
+  [
+    'pydantic: Decimal as text or number loses the number',
+    'breaking',
+    obj({ amount: { anyOf: [N, { ...S, pattern: String.raw`^-?\d+(\.\d+)?$` }] } }, ['amount']),
+    obj({ amount: { ...S, pattern: String.raw`^-?\d+(\.\d+)?$` } }, ['amount']),
+  ],
+  ['pydantic: extra forbidden', 'breaking', obj({ q: S }, ['q']), obj({ q: S }, ['q'], CLOSED)],
+  [
+    'pydantic: dict values get a type',
+    'breaking',
+    obj({ env: { type: 'object', additionalProperties: true } }),
+    obj({ env: { type: 'object', additionalProperties: S } }),
+  ],
+  [
+    'pydantic: dict of integers to dict of numbers',
+    'compatible',
+    obj({ w: { type: 'object', additionalProperties: I } }),
+    obj({ w: { type: 'object', additionalProperties: N } }),
+  ],
+  [
+    'pydantic: Literal with one value as const',
+    'compatible',
+    obj({ mode: { enum: ['fast'], type: 'string' } }),
+    obj({ mode: { const: 'fast', type: 'string' } }),
+  ],
+  [
+    'pydantic: recursive model gets an optional any field',
+    'compatible',
+    { $defs: { T: obj({ name: S, kids: arr({ $ref: '#/$defs/T' }) }, ['name']) }, $ref: '#/$defs/T' },
+    {
+      $defs: { T: obj({ name: S, kids: arr({ $ref: '#/$defs/T' }), note: {} }, ['name']) },
+      $ref: '#/$defs/T',
+    },
+  ],
+  [
+    'pydantic: recursive model limits its lists',
+    'breaking',
+    { $defs: { T: obj({ name: S, kids: arr({ $ref: '#/$defs/T' }) }, ['name']) }, $ref: '#/$defs/T' },
+    {
+      $defs: { T: obj({ name: S, kids: arr({ $ref: '#/$defs/T' }, { maxItems: 2 }) }, ['name']) },
+      $ref: '#/$defs/T',
+    },
+  ],
+  [
+    'pydantic: tuple of two becomes a list of two',
+    'compatible',
+    obj({ box: { type: 'array', prefixItems: [N, N], minItems: 2, maxItems: 2 } }),
+    obj({ box: arr(N, { minItems: 2, maxItems: 2 }) }),
+  ],
+  [
+    'pydantic: list of two becomes a tuple with a text',
+    'breaking',
+    obj({ box: arr(N, { minItems: 2, maxItems: 2 }) }, ['box']),
+    obj({ box: { type: 'array', prefixItems: [N, S], minItems: 2, maxItems: 2 } }, ['box']),
+  ],
+  [
+    'pydantic: UUID gets a format',
+    'breaking',
+    obj({ id: S }, ['id']),
+    obj({ id: { ...S, format: 'uuid' } }, ['id']),
+  ],
+  // zod, drafts 7 and 2020-12
+  [
+    'zod: strict becomes passthrough',
+    'compatible',
+    zod({ path: S }, ['path']),
+    { ...zod({ path: S }, ['path']), additionalProperties: true },
+  ],
+  [
+    'zod: optional argument added to a strict object',
+    'compatible',
+    zod({ path: S }, ['path']),
+    zod({ path: S, depth: I }, ['path']),
+  ],
+  [
+    'zod: argument renamed in a strict object',
+    'breaking',
+    zod({ path: S }, ['path']),
+    zod({ file: S }, ['file']),
+  ],
+  [
+    'zod: trimmed text gets min(1)',
+    'breaking',
+    zod({ path: S }, ['path']),
+    zod({ path: { ...S, minLength: 1 } }, ['path']),
+  ],
+  [
+    'zod: nonempty array becomes any array',
+    'compatible',
+    zod({ ids: arr(S, { minItems: 1 }) }, ['ids']),
+    zod({ ids: arr(S) }, ['ids']),
+  ],
+  [
+    'zod: set becomes array',
+    'compatible',
+    zod({ ids: arr(S, { uniqueItems: true }) }, ['ids']),
+    zod({ ids: arr(S) }, ['ids']),
+  ],
+  [
+    'zod: array becomes set',
+    'breaking',
+    zod({ ids: arr(S) }, ['ids']),
+    zod({ ids: arr(S, { uniqueItems: true }) }, ['ids']),
+  ],
+  ['zod: url() added', 'breaking', zod({ url: S }, ['url']), zod({ url: { ...S, format: 'uri' } }, ['url'])],
+  ['zod: int() added', 'breaking', zod({ n: N }), zod({ n: I })],
+  [
+    'zod: positive() becomes nonnegative()',
+    'compatible',
+    zod({ n: { ...N, exclusiveMinimum: 0 } }),
+    zod({ n: { ...N, minimum: 0 } }),
+  ],
+  [
+    'zod: nonnegative() becomes positive()',
+    'breaking',
+    zod({ n: { ...N, minimum: 0 } }),
+    zod({ n: { ...N, exclusiveMinimum: 0 } }),
+  ],
+  [
+    'zod 4: safe integer limits appear',
+    'breaking',
+    { $schema: D20, ...obj({ n: I }) },
+    { $schema: D20, ...obj({ n: { ...I, minimum: -9007199254740991, maximum: 9007199254740991 } }) },
+  ],
+  [
+    'zod 4: safe integer limits go',
+    'compatible',
+    { $schema: D20, ...obj({ n: { ...I, minimum: -9007199254740991, maximum: 9007199254740991 } }) },
+    { $schema: D20, ...obj({ n: I }) },
+  ],
+  [
+    'zod 4: record gets propertyNames',
+    'breaking',
+    obj({ h: { type: 'object', additionalProperties: S } }),
+    obj({ h: { type: 'object', propertyNames: { ...S, minLength: 1 }, additionalProperties: S } }),
+  ],
+  [
+    'zod 4: record gets propertyNames of any text',
+    'compatible',
+    obj({ h: { type: 'object', additionalProperties: S } }),
+    obj({ h: { type: 'object', propertyNames: S, additionalProperties: S } }),
+  ],
+  [
+    'zod: draft 7 and 2020-12 say the same',
+    'compatible',
+    { $schema: D7, ...obj({ a: S, b: arr(I) }, ['a']) },
+    { $schema: D20, ...obj({ a: S, b: arr(I) }, ['a']) },
+  ],
+  [
+    'zod: draft 7 tuple read as 2020-12 list of anything',
+    'compatible',
+    { $schema: D7, ...obj({ p: { type: 'array', items: [S, I], additionalItems: false, minItems: 2 } }) },
+    { $schema: D20, ...obj({ p: { type: 'array', prefixItems: [S, I], items: false, minItems: 2 } }) },
+  ],
+  [
+    'zod: tuple gets a third place that is required',
+    'breaking',
+    {
+      $schema: D7,
+      ...obj({ p: { type: 'array', items: [S, I], additionalItems: false, minItems: 2 } }, ['p']),
+    },
+    {
+      $schema: D7,
+      ...obj({ p: { type: 'array', items: [S, I, BOOL], additionalItems: false, minItems: 3 } }, ['p']),
+    },
+  ],
+  [
+    'zod: discriminated union as anyOf loses a mode',
+    'breaking',
+    zod(
+      {
+        edit: {
+          anyOf: [
+            obj({ type: { const: 'insert' }, line: I, text: S }, ['type', 'line', 'text'], CLOSED),
+            obj({ type: { const: 'delete' }, line: I }, ['type', 'line'], CLOSED),
+          ],
+        },
+      },
+      ['edit'],
+    ),
+    zod(
+      {
+        edit: {
+          anyOf: [obj({ type: { const: 'insert' }, line: I, text: S }, ['type', 'line', 'text'], CLOSED)],
+        },
+      },
+      ['edit'],
+    ),
+  ],
+  [
+    'zod: union of literals as an enum',
+    'compatible',
+    zod({ sort: { anyOf: [{ const: 'asc' }, { const: 'desc' }] } }),
+    zod({ sort: { type: 'string', enum: ['asc', 'desc'] } }),
+  ],
+  [
+    'zod: native enum of numbers gets fewer',
+    'breaking',
+    zod({ level: { type: 'number', enum: [0, 1, 2, 3] } }, ['level']),
+    zod({ level: { type: 'number', enum: [0, 1, 2] } }, ['level']),
+  ],
+  [
+    'zod: intersection as allOf gets a stricter half',
+    'breaking',
+    { allOf: [obj({ a: S }, ['a']), obj({ b: I })] },
+    { allOf: [obj({ a: S }, ['a']), obj({ b: I }, ['b'])] },
+  ],
+  [
+    'zod: intersection is merged',
+    'compatible',
+    { allOf: [obj({ a: S }, ['a']), obj({ b: I }, ['b'])] },
+    obj({ a: S, b: I }, ['a', 'b']),
+  ],
+  [
+    'zod: regex is loosened',
+    'compatible',
+    zod({ tag: { ...S, pattern: '^[a-z]{2,8}$' } }),
+    zod({ tag: { ...S, pattern: '^[a-z0-9]{1,8}$' } }),
+  ],
+  [
+    'zod: regex is tightened',
+    'breaking',
+    zod({ tag: { ...S, pattern: '^[a-z0-9]{1,8}$' } }),
+    zod({ tag: { ...S, pattern: '^[a-z][a-z0-9]{0,7}$' } }),
+  ],
+  [
+    'zod: startsWith becomes includes',
+    'compatible',
+    zod({ key: { ...S, pattern: '^sk-' } }),
+    zod({ key: { ...S, pattern: 'sk-' } }),
+  ],
+  [
+    'zod: includes becomes startsWith',
+    'breaking',
+    zod({ key: { ...S, pattern: 'sk-' } }),
+    zod({ key: { ...S, pattern: '^sk-' } }),
+  ],
+  [
+    'zod: datetime with offset becomes a date',
+    'breaking',
+    zod({ since: { ...S, format: 'date-time' } }),
+    zod({ since: { ...S, format: 'date' } }),
+  ],
+  [
+    'zod: email or null becomes email',
+    'breaking',
+    zod({ to: { type: ['string', 'null'], format: 'email' } }, ['to']),
+    zod({ to: { ...S, format: 'email' } }, ['to']),
+  ],
+  [
+    'zod: readonly and describe only',
+    'compatible',
+    zod({ to: S }),
+    zod({ to: { ...S, readOnly: true, description: 'To.', deprecated: true } }),
+  ],
+  // Go and C# SDKs, OpenAPI
+  [
+    'Go: pointer fields are lists of types',
+    'compatible',
+    obj({ n: I }),
+    obj({ n: { type: ['null', 'integer'] } }),
+  ],
+  [
+    'Go: slices may be null no more',
+    'breaking',
+    obj({ ids: { type: ['null', 'array'], items: S } }, ['ids']),
+    obj({ ids: arr(S) }, ['ids']),
+  ],
+  [
+    'Go: struct is closed with false, then with not',
+    'compatible',
+    obj({ a: S }, [], CLOSED),
+    obj({ a: S }, [], { additionalProperties: { not: {} } }),
+  ],
+  [
+    'C#: enum gets a null',
+    'compatible',
+    obj({ m: { enum: ['A', 'B'] } }),
+    obj({ m: { enum: ['A', 'B', null] } }),
+  ],
+  [
+    'OpenAPI: int32 becomes int64',
+    'compatible',
+    obj({ id: { ...I, format: 'int32' } }),
+    obj({ id: { ...I, format: 'int64' } }),
+  ],
+  [
+    'OpenAPI: int64 becomes int32',
+    'breaking',
+    obj({ id: { ...I, format: 'int64' } }, ['id']),
+    obj({ id: { ...I, format: 'int32' } }, ['id']),
+  ],
+  [
+    'OpenAPI: nullable appears',
+    'unknown',
+    obj({ id: { ...S, 'x-nullable': true } }),
+    obj({ id: { ...S, 'x-nullable': false } }),
+  ],
+  [
+    'OpenAPI: example and externalDocs',
+    'compatible',
+    obj({ id: S }),
+    obj({ id: { ...S, example: 'a1', externalDocs: { url: 'https://example.com' } } }),
+  ],
+  ['OpenAPI: password format', 'compatible', obj({ pw: { ...S, format: 'password' } }), obj({ pw: S })],
+  [
+    'OpenAPI: allOf with a nullable reference',
+    'compatible',
+    { $defs: { U: obj({ n: S }) }, ...obj({ u: { allOf: [{ $ref: '#/$defs/U' }], description: 'who' } }) },
+    { $defs: { U: obj({ n: S }) }, ...obj({ u: { $ref: '#/$defs/U' } }) },
+  ],
+  [
+    'OpenAPI: format of its own appears',
+    'unknown',
+    obj({ c: S }),
+    obj({ c: { ...S, format: 'iso-country' } }),
+  ],
+  // composition and conditions
+  [
+    'if a file is named, a line may be: now it has to',
+    'breaking',
+    obj({ file: S, line: I }, [], { if: { required: ['file'] }, then: {} }),
+    obj({ file: S, line: I }, [], { if: { required: ['file'] }, then: { required: ['line'] } }),
+  ],
+  [
+    'if/then/else: the else is dropped',
+    'compatible',
+    obj({ m: { enum: ['a', 'b'] }, x: I, y: I }, ['m'], {
+      if: { properties: { m: { const: 'a' } } },
+      then: { required: ['x'] },
+      else: { required: ['y'] },
+    }),
+    obj({ m: { enum: ['a', 'b'] }, x: I, y: I }, ['m'], {
+      if: { properties: { m: { const: 'a' } } },
+      then: { required: ['x'] },
+    }),
+  ],
+  [
+    'if/then as dependentSchemas',
+    'compatible',
+    obj({ a: S, b: S }, [], { if: { required: ['a'] }, then: { required: ['b'] } }),
+    obj({ a: S, b: S }, [], { dependentSchemas: { a: { required: ['b'] } } }),
+  ],
+  [
+    'dependentRequired appears',
+    'breaking',
+    obj({ user: S, password: S }),
+    obj({ user: S, password: S }, [], { dependentRequired: { user: ['password'] } }),
+  ],
+  [
+    'dependentRequired gets weaker',
+    'compatible',
+    obj({ a: S, b: S, c: S }, [], { dependentRequired: { a: ['b', 'c'] } }),
+    obj({ a: S, b: S, c: S }, [], { dependentRequired: { a: ['b'] } }),
+  ],
+  [
+    'draft 7 dependencies as 2020-12 dependentRequired',
+    'compatible',
+    { $schema: D7, ...obj({ a: S, b: S }, [], { dependencies: { a: ['b'] } }) },
+    { $schema: D20, ...obj({ a: S, b: S }, [], { dependentRequired: { a: ['b'] } }) },
+  ],
+  [
+    'draft 4 dependencies get one more',
+    'breaking',
+    { $schema: D4, ...obj({ a: S, b: S, c: S }, [], { dependencies: { a: ['b'] } }) },
+    { $schema: D4, ...obj({ a: S, b: S, c: S }, [], { dependencies: { a: ['b', 'c'] } }) },
+  ],
+  [
+    'draft 4 exclusive bound as draft 6',
+    'compatible',
+    { $schema: D4, ...obj({ n: { type: 'number', minimum: 0, exclusiveMinimum: true } }) },
+    { $schema: D6, ...obj({ n: { type: 'number', exclusiveMinimum: 0 } }) },
+  ],
+  [
+    'draft 4 bound becomes exclusive',
+    'breaking',
+    { $schema: D4, ...obj({ n: { type: 'number', minimum: 0 } }) },
+    { $schema: D4, ...obj({ n: { type: 'number', minimum: 0, exclusiveMinimum: true } }) },
+  ],
+  [
+    'draft 6 contains appears',
+    'breaking',
+    { $schema: D6, ...obj({ l: arr(S) }, ['l']) },
+    { $schema: D6, ...obj({ l: arr(S, { contains: { const: 'main' } }) }, ['l']) },
+  ],
+  [
+    '2019-09 recursion gets stricter',
+    'breaking',
+    { $schema: D19, $recursiveAnchor: true, ...obj({ v: {}, kids: arr({ $recursiveRef: '#' }) }) },
+    { $schema: D19, $recursiveAnchor: true, ...obj({ v: S, kids: arr({ $recursiveRef: '#' }) }) },
+  ],
+  [
+    '2019-09 minContains is dropped',
+    'compatible',
+    { $schema: D19, ...obj({ l: { type: 'array', contains: { const: 1 }, minContains: 2 } }) },
+    { $schema: D19, ...obj({ l: { type: 'array', contains: { const: 1 } } }) },
+  ],
+  [
+    'oneOf of keys: one or the other, now both too',
+    'compatible',
+    obj({ id: S, name: S }, [], { oneOf: [{ required: ['id'] }, { required: ['name'] }] }),
+    obj({ id: S, name: S }, [], { anyOf: [{ required: ['id'] }, { required: ['name'] }] }),
+  ],
+  [
+    'anyOf of keys becomes oneOf',
+    'breaking',
+    obj({ id: S, name: S }, [], { anyOf: [{ required: ['id'] }, { required: ['name'] }] }),
+    obj({ id: S, name: S }, [], { oneOf: [{ required: ['id'] }, { required: ['name'] }] }),
+  ],
+  [
+    'oneOf with branches that now overlap',
+    'breaking',
+    obj({ v: { oneOf: [S, I] } }, ['v']),
+    obj({ v: { oneOf: [S, N, I] } }, ['v']),
+  ],
+  [
+    'anyOf with a branch that covers the others',
+    'compatible',
+    obj(
+      {
+        v: {
+          anyOf: [
+            { ...S, maxLength: 3 },
+            { ...S, minLength: 2 },
+          ],
+        },
+      },
+      ['v'],
+    ),
+    obj({ v: S }, ['v']),
+  ],
+  [
+    'unevaluatedProperties closes an allOf',
+    'breaking',
+    { allOf: [obj({ a: S })], ...obj({ b: S }) },
+    { allOf: [obj({ a: S })], ...obj({ b: S }), unevaluatedProperties: false },
+  ],
+  [
+    'unevaluatedProperties false as additionalProperties false',
+    'compatible',
+    { $schema: D20, allOf: [obj({ a: S })], ...obj({ b: S }), unevaluatedProperties: false },
+    { $schema: D20, ...obj({ a: S, b: S }), ...CLOSED },
+  ],
+  [
+    'unevaluatedProperties: a new member is allowed',
+    'compatible',
+    { allOf: [obj({ a: S })], unevaluatedProperties: false },
+    { allOf: [obj({ a: S, b: I })], unevaluatedProperties: false },
+  ],
+  [
+    'unevaluatedProperties: a member of a branch is gone',
+    'breaking',
+    { allOf: [obj({ a: S, b: I })], unevaluatedProperties: false },
+    { allOf: [obj({ a: S })], unevaluatedProperties: false },
+  ],
+  [
+    'unevaluatedItems after prefixItems',
+    'breaking',
+    { type: 'array', prefixItems: [S] },
+    { type: 'array', prefixItems: [S], unevaluatedItems: false },
+  ],
+  [
+    'not: a forbidden name is allowed again',
+    'compatible',
+    obj({ name: { ...S, not: { enum: ['root', 'admin'] } } }, ['name']),
+    obj({ name: { ...S, not: { const: 'root' } } }, ['name']),
+  ],
+  [
+    'not: another name is forbidden',
+    'breaking',
+    obj({ name: { ...S, not: { const: 'root' } } }, ['name']),
+    obj({ name: { ...S, not: { enum: ['root', 'admin'] } } }, ['name']),
+  ],
+  [
+    'patternProperties for x- members get a type',
+    'breaking',
+    { type: 'object', patternProperties: { '^x-': {} } },
+    { type: 'object', patternProperties: { '^x-': S } },
+  ],
+  [
+    'patternProperties and closed, then open',
+    'compatible',
+    { type: 'object', patternProperties: { '^x-': S }, additionalProperties: false },
+    { type: 'object', patternProperties: { '^x-': S } },
+  ],
+  ['minProperties appears', 'breaking', obj({ a: S, b: S }), obj({ a: S, b: S }, [], { minProperties: 1 })],
+  [
+    'minProperties that required implies',
+    'compatible',
+    obj({ a: S, b: S }, ['a', 'b']),
+    obj({ a: S, b: S }, [], { minProperties: 2 }),
+  ],
+  [
+    'maxProperties of a closed object',
+    'compatible',
+    obj({ a: S, b: S }, [], CLOSED),
+    obj({ a: S, b: S }, [], { maxProperties: 2 }),
+  ],
+  // deep, recursive and shared
+  [
+    'filter language: an operator is gone',
+    'breaking',
+    filterOf(['eq', 'ne', 'gt', 'lt']),
+    filterOf(['eq', 'ne', 'gt']),
+  ],
+  [
+    'filter language: an operator is new',
+    'compatible',
+    filterOf(['eq', 'ne', 'gt']),
+    filterOf(['eq', 'ne', 'gt', 'in']),
+  ],
+  [
+    'filter language: empty lists of conditions are refused',
+    'breaking',
+    filterOf(['eq', 'ne']),
+    filterOf(['eq', 'ne'], { minItems: 1 }),
+  ],
+  [
+    'JSON value: any becomes recursive union',
+    'breaking',
+    obj({ v: {} }, ['v']),
+    {
+      $defs: {
+        J: {
+          anyOf: [
+            S,
+            N,
+            BOOL,
+            arr({ $ref: '#/$defs/J' }),
+            { type: 'object', additionalProperties: { $ref: '#/$defs/J' } },
+          ],
+        },
+      },
+      ...obj({ v: { $ref: '#/$defs/J' } }, ['v']),
+    },
+  ],
+  [
+    'JSON value: recursive union with all types is any',
+    'compatible',
+    obj({ v: {} }, ['v']),
+    {
+      $defs: {
+        J: {
+          anyOf: [
+            S,
+            N,
+            BOOL,
+            B_NULL,
+            arr({ $ref: '#/$defs/J' }),
+            { type: 'object', additionalProperties: { $ref: '#/$defs/J' } },
+          ],
+        },
+      },
+      ...obj({ v: { $ref: '#/$defs/J' } }, ['v']),
+    },
+  ],
+  [
+    'mutual recursion: file holds folder holds file',
+    'breaking',
+    {
+      $defs: {
+        file: obj({ n: S, in: { $ref: '#/$defs/dir' } }, ['n']),
+        dir: obj({ n: S, files: arr({ $ref: '#/$defs/file' }) }),
+      },
+      $ref: '#/$defs/dir',
+    },
+    {
+      $defs: {
+        file: obj({ n: S, in: { $ref: '#/$defs/dir' }, size: I }, ['n', 'size']),
+        dir: obj({ n: S, files: arr({ $ref: '#/$defs/file' }) }),
+      },
+      $ref: '#/$defs/dir',
+    },
+  ],
+  [
+    'recursion is renamed',
+    'compatible',
+    { $defs: { a: obj({ n: S, kids: arr({ $ref: '#/$defs/a' }) }) }, $ref: '#/$defs/a' },
+    { definitions: { b: obj({ n: S, kids: arr({ $ref: '#/definitions/b' }) }) }, $ref: '#/definitions/b' },
+  ],
+  [
+    'recursion is unrolled once',
+    'compatible',
+    { $defs: { a: obj({ n: S, next: { $ref: '#/$defs/a' } }) }, $ref: '#/$defs/a' },
+    {
+      $defs: { a: obj({ n: S, next: { $ref: '#/$defs/a' } }) },
+      ...obj({ n: S, next: { $ref: '#/$defs/a' } }),
+    },
+  ],
+  [
+    'recursion is cut at the second level',
+    'breaking',
+    { $defs: { a: obj({ n: S, next: { $ref: '#/$defs/a' } }, [], CLOSED) }, $ref: '#/$defs/a' },
+    obj({ n: S, next: obj({ n: S }, [], CLOSED) }, [], CLOSED),
+  ],
+  [
+    'reference by $anchor',
+    'compatible',
+    { $defs: { p: { $anchor: 'point', ...obj({ x: N }) } }, ...obj({ p: { $ref: '#point' } }) },
+    obj({ p: obj({ x: N }) }),
+  ],
+  [
+    'reference to another document',
+    'unknown',
+    obj({ p: S }),
+    obj({ p: { $ref: 'https://example.com/p.json' } }),
+  ],
+  [
+    'draft 7: members beside $ref are ignored by some programs',
+    'unknown',
+    { $schema: D7, definitions: { s: S }, ...obj({ p: { $ref: '#/definitions/s', minLength: 3 } }) },
+    { $schema: D7, definitions: { s: S }, ...obj({ p: { $ref: '#/definitions/s', minLength: 5 } }) },
+  ],
+  [
+    '2020-12: members beside $ref count',
+    'breaking',
+    { $defs: { s: S }, ...obj({ p: { $ref: '#/$defs/s', minLength: 3 } }, ['p']) },
+    { $defs: { s: S }, ...obj({ p: { $ref: '#/$defs/s', minLength: 5 } }, ['p']) },
+  ],
+  [
+    'reference with escaped names',
+    'breaking',
+    { $defs: { 'a/b~c d': { enum: [1, 2] } }, ...obj({ p: { $ref: '#/$defs/a~1b~0c%20d' } }, ['p']) },
+    { $defs: { 'a/b~c d': { enum: [1] } }, ...obj({ p: { $ref: '#/$defs/a~1b~0c%20d' } }, ['p']) },
+  ],
+  [
+    'multipleOf 0.1 becomes 0.2',
+    'breaking',
+    obj({ t: { ...N, multipleOf: 0.1 } }, ['t']),
+    obj({ t: { ...N, multipleOf: 0.2 } }, ['t']),
+  ],
+  [
+    'multipleOf 10 becomes 5',
+    'compatible',
+    obj({ t: { ...I, multipleOf: 10 } }),
+    obj({ t: { ...I, multipleOf: 5 } }),
+  ],
+  [
+    'length counts characters, not units',
+    'breaking',
+    obj({ t: { ...S, maxLength: 4 } }, ['t']),
+    obj({ t: { ...S, maxLength: 3 } }, ['t']),
+  ],
+  [
+    'list of lists gets a limit inside',
+    'breaking',
+    obj({ rows: arr(arr(N)) }, ['rows']),
+    obj({ rows: arr(arr(N, { maxItems: 3 })) }, ['rows']),
+  ],
+  [
+    'list of objects: key becomes an enum of what it was by pattern',
+    'compatible',
+    obj({ env: arr(obj({ k: { enum: ['dev', 'prod'] } }, ['k'])) }),
+    obj({ env: arr(obj({ k: { ...S, pattern: '^(dev|prod|stage)$' } }, ['k'])) }),
+  ],
+  [
+    'ipv4 or ipv6 becomes ipv4',
+    'breaking',
+    obj(
+      {
+        host: {
+          anyOf: [
+            { ...S, format: 'ipv4' },
+            { ...S, format: 'ipv6' },
+          ],
+        },
+      },
+      ['host'],
+    ),
+    obj({ host: { ...S, format: 'ipv4' } }, ['host']),
+  ],
+  [
+    'date becomes a pattern of a date',
+    'compatible',
+    obj({ d: { ...S, format: 'date' } }),
+    obj({ d: { ...S, pattern: String.raw`^\d{4}-\d{2}-\d{2}$` } }),
+  ],
+  [
+    'uri-reference to uri',
+    'breaking',
+    obj({ u: { ...S, format: 'uri-reference' } }, ['u']),
+    obj({ u: { ...S, format: 'uri' } }, ['u']),
+  ],
+  [
+    'uri to uri-reference',
+    'compatible',
+    obj({ u: { ...S, format: 'uri' } }),
+    obj({ u: { ...S, format: 'uri-reference' } }),
+  ],
+  [
+    'default outside of the schema',
+    'compatible',
+    obj({ n: { ...I, default: 5 } }),
+    obj({ n: { ...I, default: '5' } }),
+  ],
+
+  // what is not known may be inside of a condition
+  [
+    'the values that an unknown format excludes',
+    'unknown',
+    { enum: ['a', 'b'], not: { format: 'luhn' } },
+    { enum: ['a'] },
+  ],
+  [
+    'the values that an unknown keyword excludes',
+    'unknown',
+    { enum: ['a', 'b'], not: { 'x-rule': 1 } },
+    { enum: ['a'] },
+  ],
+  [
+    'an alternative with an unknown format',
+    'unknown',
+    { enum: ['a', 'b'], oneOf: [{ format: 'luhn' }, { const: 'a' }] },
+    { const: 'b' },
+  ],
+  [
+    'texts without an unknown format',
+    'unknown',
+    { type: 'string', not: { format: 'luhn' } },
+    { type: 'string', minLength: 1 },
+  ],
+  [
+    'const is no keyword of draft 4',
+    'unknown',
+    { $schema: D4, anyOf: [{ const: 'a' }, { const: 'b' }] },
+    { $schema: D4, enum: ['a', 'b'] },
+  ],
+  [
+    'what is beside a reference of draft 7 rejects less',
+    'unknown',
+    { $schema: D7, definitions: { s: S }, ...obj({ p: { $ref: '#/definitions/s', minLength: 5 } }, ['p']) },
+    { $schema: D7, definitions: { s: S }, ...obj({ p: { $ref: '#/definitions/s', maxLength: 9 } }, ['p']) },
+  ],
 ]

@@ -114,7 +114,7 @@ function plainArguments({
   if (isObject(recorded)) return recorded
   const made = objectOf([document.node], { values, depth: 0 })
   if (document.accepts(made) !== false) return made
-  const [found] = findWitnesses(document, new SchemaDocument(false), { deadline: Date.now() + 200, most: 1 })
+  const [found] = findWitnesses(document, new SchemaDocument(false), { time: 200, most: 1 })
   return isObject(found?.value) ? found.value : undefined
 }
 
@@ -148,11 +148,11 @@ function sampleOf(name: string, nodes: readonly SchemaNode[], { values, depth }:
   if (made !== undefined) return made
   const [node] = nodes
   const witness =
-    node && findWitnesses(new SchemaDocument(node.schema), new SchemaDocument(false), SHORT_SEARCH())
+    node && findWitnesses(new SchemaDocument(node.schema), new SchemaDocument(false), SHORT_SEARCH)
   return witness?.[0]?.value ?? 'text'
 }
 
-const SHORT_SEARCH = () => ({ deadline: Date.now() + 50, most: 1 })
+const SHORT_SEARCH = { time: 50, most: 1 }
 
 function singular(name: string): string {
   return name.replace(/s$/, '')

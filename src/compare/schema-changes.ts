@@ -51,7 +51,7 @@ export function schemaFindings(
 }
 
 const TOO_LONG = 'the schemas take too long to compare'
-const LONGEST_MS = 8_000
+const LONGEST_MS = 20_000
 
 /**
  * Runs something that hostile schemas could make endless, for example by a pattern. The search for witnesses and the proof have limits of
@@ -82,7 +82,7 @@ function inputFindings(before: unknown, after: unknown, context: SchemaContext):
     subject,
     message: `breaks ${broken} of ${all} recorded calls: ${describeError(error, renamed)}`,
   }))
-  const verdict = compareSchemas(before, after, { known: calls.map(({ value }) => value) })
+  const verdict = compareSchemas(ofObjects(before), after, { known: calls.map(({ value }) => value) })
   const [added, gone] = changedNames(before, after)
   const rest = [
     ...added.map((name) => finding('input-argument-added', { subject, path: name })),
@@ -120,6 +120,13 @@ function inputFindings(before: unknown, after: unknown, context: SchemaContext):
       return [...recorded, ...worst, ...rest.filter(({ path }) => !named.has(path))]
     }
   }
+}
+
+/** Arguments and structured results are objects, also if a schema does not say so. */
+function ofObjects(schema: unknown): unknown {
+  if (schema === true) return { type: 'object' }
+  const isOpen = isObject(schema) && schema['type'] === undefined && schema['$ref'] === undefined
+  return isOpen ? { ...schema, type: 'object' } : schema
 }
 
 /** An argument that is new and required needs no second finding about its type. */
@@ -223,7 +230,7 @@ function outputFindings(before: unknown, after: unknown, context: SchemaContext)
     subject,
     message: `${broken} of ${all} recorded results are not valid by the new outputSchema: ${describeError(error)}`,
   }))
-  const verdict = compareSchemas(after, before, { known: results.map(({ value }) => value) })
+  const verdict = compareSchemas(ofObjects(after), before, { known: results.map(({ value }) => value) })
   switch (verdict.kind) {
     case 'same':
       return recorded

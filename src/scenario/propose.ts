@@ -70,7 +70,7 @@ function sampleArguments({ inputSchema }: ListedTool): JsonObject | undefined {
   if (schema.accepts(documented) !== false) return documented
   const nothing = new SchemaDocument({ not: {} })
   const known = [documented, {}]
-  const [found] = findWitnesses(schema, nothing, { known, most: 1, deadline: Date.now() + SEARCH_MS })
+  const [found] = findWitnesses(schema, nothing, { known, most: 1, time: SEARCH_MS })
   return isObject(found?.value) ? { ...found.value, ...documentedArguments(inputSchema) } : undefined
 }
 

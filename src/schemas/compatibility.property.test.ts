@@ -1,3 +1,5 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
 import { expect, test } from 'vitest'
 import { randomTools } from '../../scripts/contracts/random-schemas.mjs'
 import { seededRandom } from '../seeded-random.ts'
@@ -34,3 +36,26 @@ test(
   },
   60_000 + CASES * 100,
 )
+
+test('a schema with a format or a keyword that is not known is only called safe if it is, whatever they mean', () => {
+  const tools = randomTools(seededRandom(Number(process.env['REELAY_SEED'] ?? 20)), { unknown: true })
+  const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false })
+  formats.default(ajv, { mode: 'full' })
+  ajv.addFormat('x-even', (text) => text.length % 2 === 0)
+  ajv.addKeyword({ keyword: 'x-not', validate: (refused: unknown, value: unknown) => refused !== value })
+  const contradictions: unknown[] = []
+  let safe = 0
+  for (let at = 0; at < CASES; at++) {
+    const before = tools.schema() as object
+    const after = tools.changed(before) as object
+    const verdict = compareSchemas(before, after, { time: 400 })
+    if (verdict.kind !== 'safe') continue
+    safe++
+    const [old, now] = [ajv.compile({ ...before }), ajv.compile({ ...after })]
+    const values = Array.from({ length: 300 }, () => tools.value(3))
+    const broken = values.find((value) => old(value) && !now(value))
+    if (broken !== undefined) contradictions.push({ before, after, value: broken })
+  }
+  expect(contradictions).toEqual([])
+  expect(safe).toBeGreaterThan(0)
+}, 60_000)

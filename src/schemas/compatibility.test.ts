@@ -23,6 +23,26 @@ test('references that lead to themselves, nowhere or to another document are unk
   expect(kindOf(old, { properties: { a: { $ref: '#/$defs/none' } } })).toBe('unknown')
 })
 
+test('what excludes values by a format or a keyword that is not known excludes none for certain', () => {
+  const values = { enum: ['a', 'b'] }
+  expect(kindOf({ ...values, not: { format: 'luhn' } }, { enum: ['a'] })).toBe('unknown')
+  expect(kindOf({ ...values, not: { 'x-rule': 1 } }, { enum: ['a'] })).toBe('unknown')
+  expect(kindOf({ type: 'string', not: { format: 'luhn' } }, { type: 'string', minLength: 1 })).toBe(
+    'unknown',
+  )
+})
+
+const withLimit = (minLength: number): unknown => ({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  definitions: { s: { type: 'string' } },
+  properties: { p: { $ref: '#/definitions/s', minLength } },
+})
+
+test('what is beside a reference in an older draft counts for some programs only', () => {
+  expect(kindOf(withLimit(3), withLimit(5))).toBe('unknown')
+  expect(kindOf(withLimit(3), { properties: { p: { type: 'number' } } })).toBe('breaking')
+})
+
 test('a pattern that could take forever is not tried', () => {
   const long = 'a'.repeat(5_000)
   const slow = { type: 'string', pattern: '^(a+)+$', minLength: 40 }

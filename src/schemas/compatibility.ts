@@ -2,7 +2,7 @@ import { canonicalJson } from '../json/canonical.ts'
 import { proveSubset, type ProofObstacle } from './prove.ts'
 import { SchemaDocument } from './schema-document.ts'
 import { withoutAnnotations } from './schema-parts.ts'
-import { findWitnesses, type Witness } from './witness.ts'
+import { findWitnesses, workLimit, type Witness } from './witness.ts'
 
 /**
  * Whether every value that is valid by one schema is valid by another. `same`: both say the same in the same words. `safe`: it is proven.
@@ -17,7 +17,7 @@ export type SchemaVerdict =
 export interface CompareSchemasOptions {
   /** Values to begin the search with, such as recorded ones. */
   readonly known?: readonly unknown[]
-  /** Milliseconds that the search and the proof may take, about. */
+  /** Milliseconds of work that the search and the proof may take, about. */
   readonly time?: number
 }
 
@@ -35,11 +35,10 @@ export function compareSchemas(
     narrow.draft === wide.draft &&
     canonicalJson(withoutAnnotations(narrow.root)) === canonicalJson(withoutAnnotations(wide.root))
   if (isSame) return { kind: 'same' }
-  const began = Date.now()
-  const obstacle = proveSubset(narrow, wide, { deadline: began + time / 2 })
+  const obstacle = proveSubset(narrow, wide, { isOver: workLimit(time / 2) })
   // A proof has been searched for first, because it is quick. What counts is a witness: it would show that the proof is wrong.
   const patience = obstacle === undefined ? time / 10 : time / 2
-  const witnesses = findWitnesses(narrow, wide, { known, deadline: Date.now() + patience })
+  const witnesses = findWitnesses(narrow, wide, { known, time: patience })
   if (witnesses.length > 0) return { kind: 'breaking', witnesses }
   return obstacle === undefined ? { kind: 'safe' } : { kind: 'unknown', obstacle }
 }

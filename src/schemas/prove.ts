@@ -24,7 +24,6 @@ import {
   integersOf,
   isAtLeast,
   isAtMost,
-  NARROWER_FORMATS,
   requiredBy,
   typesOf,
   ValueFacts,
@@ -46,12 +45,12 @@ export interface ProofObstacle {
 export function proveSubset(
   narrow: SchemaDocument,
   wide: SchemaDocument,
-  { deadline = Infinity }: { readonly deadline?: number } = {},
+  { isOver = () => false }: { readonly isOver?: () => boolean } = {},
 ): ProofObstacle | undefined {
   const problem = narrow.problem ?? wide.problem
   if (problem !== undefined) return { path: '', why: `a schema cannot be used: ${problem}` }
   try {
-    return new SubsetProof(deadline).subset([narrow.node], wide.node, {
+    return new SubsetProof(isOver).subset([narrow.node], wide.node, {
       path: '',
       level: 0,
       goals: new Map(),
@@ -83,18 +82,17 @@ const MOST_CASE_SPLITS = 4
 const MOST_VALUES = 2_000
 
 class SubsetProof {
-  readonly #deadline: number
+  readonly #isOver: () => boolean
   readonly #documents = new Map<SchemaDocument, number>()
   #steps = 0
 
-  constructor(deadline: number) {
-    this.#deadline = deadline
+  constructor(isOver: () => boolean) {
+    this.#isOver = isOver
   }
 
   /** All values of the schemas on the left are values of the schema on the right. */
   subset(left: readonly SchemaNode[], right: SchemaNode, context: ProofContext, splits = 0): Step {
-    if (++this.#steps > MOST_STEPS || (this.#steps % 64 === 0 && Date.now() > this.#deadline))
-      throw new ProofTooLong()
+    if (++this.#steps > MOST_STEPS || (this.#steps % 64 === 0 && this.#isOver())) throw new ProofTooLong()
     const stop = (why: string): ProofObstacle => ({ path: context.path, why })
     if (context.level > DEEPEST_LEVEL) return stop('the schemas are nested too deeply')
     const goal = this.#goalKey(left, right)
@@ -151,7 +149,11 @@ class SubsetProof {
     ])
     for (const part of parts)
       for (const keyword of ['anyOf', 'oneOf'] as const) {
-        const listed = branchesOf(part, keyword).map(({ schema }) => valuesListed(schema))
+        const listed = branchesOf(part, keyword).map(({ schema, document }) =>
+          document.draft === 'draft-04' && isObject(schema) && schema['enum'] === undefined
+            ? undefined
+            : valuesListed(schema),
+        )
         if (listed.length > 0 && listed.every((values) => values !== undefined)) lists.push(listed.flat())
       }
     if ([...types].every((type) => type === 'null' || type === 'boolean'))
@@ -245,9 +247,7 @@ class SubsetProof {
         return stop(`the pattern ${JSON.stringify(pattern)} is not the earlier one`)
     }
     const { format } = schema
-    const narrower = NARROWER_FORMATS[String(format)]
-    const isKept = facts.has('format', format) || (narrower !== undefined && facts.has('format', narrower))
-    if (format !== undefined && !isKept && !isFormatOfOtherTypes(format, types))
+    if (format !== undefined && !facts.hasFormat(format) && !isFormatOfOtherTypes(format, types))
       return stop(`the format ${JSON.stringify(format)} is not the earlier one`)
     return undefined
   }
@@ -408,15 +408,8 @@ class SubsetProof {
         : [childNode(one, one.schema['propertyNames'], 'propertyNames')],
     )
     const string = literal({ type: 'string' })
-    if (
-      known.length > 0 &&
-      this.subset([...known, string], target, {
-        ...context,
-        level: context.level + 1,
-        path: memberPath(context, '*'),
-      }) === undefined
-    )
-      return undefined
+    const inner = { ...context, level: context.level + 1, path: memberPath(context, '*') }
+    if (this.subset([...known, string], target, inner) === undefined) return undefined
     const names = facts.closedNames()
     if (names === undefined || unknownInside(target) !== undefined)
       return stop('the names of members may no longer be valid')
@@ -869,9 +862,17 @@ function hasSameWords(part: SchemaPart, others: readonly SchemaPart[]): boolean 
   )
 }
 
-function acceptsNode({ document, pointer }: SchemaNode, value: unknown): boolean | undefined {
-  return document.acceptsAt(pointer, value)
+/** Returns `undefined` also if the schema has a keyword or format inside that is not known: validators skip those. */
+function acceptsNode(node: SchemaNode, value: unknown): boolean | undefined {
+  const { document, pointer } = node
+  const known = knownParts.get(document) ?? new Map<string, boolean>()
+  knownParts.set(document, known)
+  const isKnown = known.get(pointer) ?? unknownInside(node) === undefined
+  known.set(pointer, isKnown)
+  return isKnown ? document.acceptsAt(pointer, value) : undefined
 }
+
+const knownParts = new WeakMap<SchemaDocument, Map<string, boolean>>()
 
 /** The earlier schemas reject the value, such as the only text that is shorter than one character. */
 function excludes(nodes: readonly SchemaNode[], value: unknown): boolean {

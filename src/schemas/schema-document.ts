@@ -26,6 +26,8 @@ export class SchemaDocument {
   /** Why the document cannot be used; `undefined` if it can. */
   readonly problem: string | undefined
   readonly #ajv: Ajv | undefined
+  /** How programs read the document that ignore what is beside a `$ref`, as older drafts demand; `undefined` if nothing is. */
+  readonly #strict: SchemaDocument | undefined
   readonly #validators = new Map<string, ValidateFunction | undefined>()
   readonly #anchors = new Map<string, string>()
 
@@ -36,6 +38,9 @@ export class SchemaDocument {
     this.#ajv = ajv
     if (problem === undefined && isObject(root)) collectAnchors(root, '', this.#anchors, 0)
     this.problem = problem ?? (this.#validatorAt('') === undefined ? 'it cannot be compiled' : undefined)
+    const isOld = this.problem === undefined && draft.startsWith('draft-')
+    const strict = isOld && isObject(schema) ? referencesAlone(schema) : schema
+    this.#strict = strict === schema ? undefined : new SchemaDocument(strict)
   }
 
   get node(): SchemaNode {
@@ -50,7 +55,9 @@ export class SchemaDocument {
   /** Judges a value by a part of the schema. */
   acceptsAt(pointer: string, value: unknown): boolean | undefined {
     const validate = this.#validatorAt(pointer)
-    return validate && judge(validate, value)
+    const verdict = validate && judge(validate, value)
+    if (this.#strict === undefined || verdict === undefined) return verdict
+    return this.#strict.acceptsAt(pointer, value) === verdict ? verdict : undefined
   }
 
   /** Why a value is invalid. */
@@ -267,6 +274,36 @@ function isTooDeep(schema: unknown, depth = 0): boolean {
   return isObject(schema) && Object.values(schema).some((item) => isTooDeep(item, depth + 1))
 }
 
+/** Keywords that say nothing about which values are valid, also those of OpenAPI. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'example',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$comment',
+  '$schema',
+  '$id',
+  'id',
+  '$anchor',
+  '$defs',
+  'definitions',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+  'discriminator',
+  'externalDocs',
+  'xml',
+])
+
+/** Something in the schema object, besides a reference, can make values invalid. */
+export function hasAssertions(schema: JsonObject): boolean {
+  return Object.keys(schema).some((keyword) => keyword !== '$ref' && !ANNOTATIONS.has(keyword))
+}
+
 /** Formats that are checked. Any other format is unknown. */
 export const KNOWN_FORMATS: ReadonlySet<string> = new Set(Object.keys(fullFormats))
 
@@ -453,6 +490,24 @@ function collectAnchors(
   forEachSubschema(schema, (inside, segments) => {
     if (isObject(inside)) collectAnchors(inside, pointerTo(pointer, ...segments), anchors, depth + 1)
   })
+}
+
+/** The schema without what is beside references; the same object if there is nothing. */
+function referencesAlone(schema: JsonObject, depth = 0): JsonObject {
+  if (depth > DEEPEST) return schema
+  const { $ref: reference, $schema: dialect, definitions, $defs, ...rest } = schema
+  if (typeof reference !== 'string' || !hasAssertions(rest)) {
+    let isSame = true
+    const changed = withSubschemas(schema, (inside) => {
+      const alone = isObject(inside) ? referencesAlone(inside, depth + 1) : inside
+      isSame &&= alone === inside
+      return alone
+    })
+    return isSame ? schema : changed
+  }
+  const kept = { $schema: dialect, definitions, $defs }
+  const defined = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined))
+  return referencesAlone({ $ref: reference, ...defined }, depth + 1)
 }
 
 /** Writes a schema of draft 4 in the words of draft 7. */

@@ -1,7 +1,9 @@
 import { canonicalJson } from '../json/canonical.ts'
 import { isObject, type JsonObject } from '../json/parse.ts'
 import {
+  ANNOTATIONS,
   forEachSubschema,
+  hasAssertions,
   KNOWN_FORMATS,
   matchesPattern,
   pointerTo,
@@ -70,32 +72,6 @@ const DEEPEST_REFERENCES = 100
 function isOldDraft(draft: SchemaDraft): boolean {
   return draft.startsWith('draft-')
 }
-
-function hasAssertions(schema: JsonObject): boolean {
-  return Object.keys(schema).some((keyword) => keyword !== '$ref' && !ANNOTATIONS.has(keyword))
-}
-
-/** Keywords that say nothing about which values are valid. */
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'default',
-  'examples',
-  'example',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  '$comment',
-  '$schema',
-  '$id',
-  'id',
-  '$anchor',
-  '$defs',
-  'definitions',
-  'contentEncoding',
-  'contentMediaType',
-  'contentSchema',
-])
 
 const BASIC = [
   'type',

@@ -61,8 +61,12 @@ export class ValueFacts {
       const known = FORMAT_LENGTHS[String(schema['format'])]
       return known === undefined ? [] : [known]
     })
+    const patterns = this.#parts.flatMap(({ schema }) => [
+      schema['pattern'],
+      FORMAT_PATTERNS[String(schema['format'])],
+    ])
     return {
-      patterns: this.#parts.map(({ schema }) => schema['pattern']).filter((one) => typeof one === 'string'),
+      patterns: patterns.filter((one) => typeof one === 'string'),
       least: Math.max(this.number('minLength', 'max', 0), ...lengths.map(([least]) => least)),
       most: Math.min(this.number('maxLength', 'min', Infinity), ...lengths.map(([, most]) => most)),
     }
@@ -85,6 +89,13 @@ export class ValueFacts {
 
   has(keyword: string, value: unknown): boolean {
     return this.#parts.some(({ schema }) => schema[keyword] === value)
+  }
+
+  /** The values have this format: it is named, or one that is narrower, or every value has it. */
+  hasFormat(format: unknown): boolean {
+    if (typeof format !== 'string') return false
+    const narrower = NARROWER_FORMATS[format] ?? []
+    return FORMATS_OF_ALL.has(format) || [format, ...narrower].some((one) => this.has('format', one))
   }
 
   isMultipleOf(factor: number): boolean {
@@ -146,12 +157,28 @@ const FORMAT_LENGTHS: Readonly<Record<string, readonly [number, number]>> = {
   duration: [3, Infinity],
   hostname: [1, 254],
 }
-/** By their specifications, all texts of the one format are texts of the other. */
-export const NARROWER_FORMATS: Readonly<Record<string, string>> = {
-  'uri-reference': 'uri',
-  'iso-time': 'time',
-  'iso-date-time': 'date-time',
+/** What all texts of a format match. A text that matches need not be one. */
+const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
+  date: String.raw`^\d{4}-\d{2}-\d{2}$`,
+  time: String.raw`^\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}(:?\d{2})?)$`,
+  'date-time': String.raw`^\d{4}-\d{2}-\d{2}[Tt\s]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}(:?\d{2})?)$`,
+  uuid: '^([Uu][Rr][Nn]:[Uu][Uu][Ii][Dd]:)?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
+  ipv4: String.raw`^\d{1,3}(\.\d{1,3}){3}$`,
+  ipv6: '^[0-9A-Fa-f:.]+$',
+  hostname: '^[A-Za-z0-9.-]+$',
+  uri: '^[A-Za-z][A-Za-z0-9+.-]*:',
+  email: '@',
+  duration: '^P',
 }
+/** By their specifications, all values of the other formats have the format. */
+const NARROWER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+  'uri-reference': ['uri'],
+  'iso-time': ['time'],
+  'iso-date-time': ['date-time'],
+  int64: ['int32'],
+}
+/** Formats that say how a value is shown or stored. Every value has them. */
+const FORMATS_OF_ALL: ReadonlySet<string> = new Set(['password', 'binary', 'float', 'double'])
 const MOST_COUNTED = 500
 
 /** Returns 1 if the multiple is too large to be exact. */

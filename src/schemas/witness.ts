@@ -26,8 +26,8 @@ export interface Witness {
 interface WitnessSearch {
   /** Values to begin with, such as recorded ones. */
   readonly known?: readonly unknown[]
-  /** In milliseconds since 1970. On a busy machine, a search goes on beyond it until it has tried enough. */
-  readonly deadline: number
+  /** Milliseconds of work that the search may take, about. */
+  readonly time: number
   /** How many different reasons are looked for. */
   readonly most?: number
 }
@@ -39,10 +39,11 @@ interface WitnessSearch {
 export function findWitnesses(
   from: SchemaDocument,
   into: SchemaDocument,
-  { known = [], deadline, most = 8 }: WitnessSearch,
+  { known = [], time, most = 8 }: WitnessSearch,
 ): readonly Witness[] {
   if (from.problem !== undefined || into.problem !== undefined) return []
   const found = new Map<string, Witness>()
+  const [isTooLate, isMuchTooLate] = [workLimit(time), workLimit(time + GRACE_MS)]
   const tried = new Set<string>()
   const isWitness = (value: unknown): boolean => from.accepts(value) === true && into.accepts(value) === false
   const attempt = (value: unknown): void => {
@@ -55,15 +56,13 @@ export function findWitnesses(
     const small = minimize(
       value,
       (smaller) => isWitness(smaller) && keyOf(reasonOf(into, smaller)) === keyOf(reason),
-      deadline,
+      isMuchTooLate,
     )
     found.set(keyOf(reason), { value: small, error: reasonOf(into, small) ?? reason })
   }
-  const last = deadline + 3 * Math.max(0, deadline - Date.now())
-  const isOver = (): boolean =>
-    found.size >= most || Date.now() > (tried.size < ENOUGH_TRIED ? last : deadline)
+  const isOver = (): boolean => found.size >= most || isTooLate()
   for (const value of known) if (!isOver()) attempt(value)
-  const maker = new CandidateMaker(last)
+  const maker = new CandidateMaker(isTooLate)
   try {
     for (const value of maker.candidates(
       { left: [from.node], right: [into.node], hints: [from.node, into.node] },
@@ -80,8 +79,18 @@ export function findWitnesses(
   return [...found.values()]
 }
 
+/** Tells when so many milliseconds of work are over. Time in which others work does not count: verdicts must not depend on a busy machine. */
+export function workLimit(time: number): () => boolean {
+  const end = worked() + time
+  return () => worked() > end
+}
+
+function worked(): number {
+  const used = globalThis.process?.cpuUsage?.()
+  return used === undefined ? performance.now() : (used.user + used.system) / 1000
+}
+
 const MOST_TRIED = 30_000
-const ENOUGH_TRIED = 3_000
 const MOST_MUTATED = 20
 
 function reasonOf(into: SchemaDocument, value: unknown): ErrorObject | undefined {
@@ -107,16 +116,16 @@ interface CandidateGoal {
 const DEEPEST = 5
 
 class CandidateMaker {
-  readonly #deadline: number
+  readonly #isOver: () => boolean
   readonly #known = new Map<string, readonly unknown[]>()
 
-  constructor(deadline: number) {
-    this.#deadline = deadline
+  constructor(isOver: () => boolean) {
+    this.#isOver = isOver
   }
 
   /** Values to try, the most promising first. */
   candidates(goal: CandidateGoal, depth: number): readonly unknown[] {
-    if (depth > DEEPEST || Date.now() > this.#deadline) return [null, 'a', 1, {}, []]
+    if (depth > DEEPEST || this.#isOver()) return [null, 'a', 1, {}, []]
     const key = goal.hints.map(({ pointer }) => pointer).join(' ')
     const known = depth > 0 ? this.#known.get(key) : undefined
     if (known !== undefined) return known
@@ -138,7 +147,7 @@ class CandidateMaker {
   #chosen(values: readonly unknown[], { left, right }: CandidateGoal, most: number): readonly unknown[] {
     const [breaking, valid, others]: [unknown[], unknown[], unknown[]] = [[], [], []]
     for (const value of values) {
-      if (Date.now() > this.#deadline) break
+      if (this.#isOver()) break
       const isValid = left.every(({ document, pointer }) => document.acceptsAt(pointer, value) !== false)
       if (!isValid) others.push(value)
       else if (right.some(({ document, pointer }) => document.acceptsAt(pointer, value) === false))
@@ -153,7 +162,9 @@ class CandidateMaker {
 
   #objects({ left, right }: CandidateGoal, said: readonly SchemaPart[], depth: number): readonly unknown[] {
     const [ours, theirs] = [partsOf(left).parts, partsOf(right).parts]
-    const names = memberNames(said)
+    const isChanged = (name: string): boolean =>
+      wordsOf(memberNodes(ours, name)) !== wordsOf(memberNodes(theirs, name))
+    const names = memberNames(said, isChanged)
     const values = new Map<string, readonly unknown[]>()
     for (const name of names)
       values.set(
@@ -250,6 +261,7 @@ const MOST_CHOSEN: readonly number[] = [0, 14, 8, 5, 4, 3]
 const MOST_OBJECTS: readonly number[] = [6_000, 600, 200, 80, 40, 20]
 const MOST_BASES = 24
 const MOST_NAMES = 60
+const MOST_COMPARED = 3_000
 
 function distinct(values: readonly unknown[]): readonly unknown[] {
   const seen = new Set<string>()
@@ -471,10 +483,12 @@ function numbers(said: readonly SchemaPart[]): readonly number[] {
     -1_000_000,
     2 ** 40,
   ]
-  return [...new Set(all)].filter((number) => Math.abs(number) < 1e15)
+  // Beyond these numbers a difference of 1 is lost, and programs print exponents.
+  return [...new Set(all)].filter((number) => Math.abs(number) <= 2 ** 53)
 }
 
-function memberNames(said: readonly SchemaPart[]): readonly string[] {
+/** The names of members: of many, first those that the two sides describe differently. */
+function memberNames(said: readonly SchemaPart[], isChanged: (name: string) => boolean): readonly string[] {
   const names = new Set<string>()
   for (const part of said) {
     for (const name of [...namedMembers(part), ...requiredNames(part)]) names.add(name)
@@ -482,10 +496,24 @@ function memberNames(said: readonly SchemaPart[]): readonly string[] {
     for (const map of [dependentRequired, dependencies, dependentSchemas])
       for (const [name, needed] of Object.entries(isObject(map) ? map : {}))
         for (const each of [name, ...texts(needed)]) names.add(each)
-    if (names.size > MOST_NAMES) break
   }
-  const listed = [...names].slice(0, MOST_NAMES)
+  const isFew = names.size <= MOST_NAMES
+  const [changed, others] = isFew ? [[...names], []] : divided([...names].slice(0, MOST_COMPARED), isChanged)
+  const listed = [...changed, ...others].slice(0, MOST_NAMES)
   return [...new Set([...listed, ...namesOfPatterns(said), 'extra'])]
+}
+
+function divided<Item>(
+  items: readonly Item[],
+  isFirst: (item: Item) => boolean,
+): readonly [readonly Item[], readonly Item[]] {
+  const [first, rest]: [Item[], Item[]] = [[], []]
+  for (const item of items) (isFirst(item) ? first : rest).push(item)
+  return [first, rest]
+}
+
+function wordsOf(nodes: readonly SchemaNode[]): string {
+  return nodes.map(({ schema }) => canonicalJson(schema)).join(' ')
 }
 
 /** Names that patterns and `propertyNames` accept or reject. */
@@ -574,12 +602,12 @@ function* mutations(value: unknown): Generator {
 }
 
 /** Makes a value smaller as long as it stays a witness. */
-function minimize(value: unknown, isStill: (smaller: unknown) => boolean, deadline: number): unknown {
+function minimize(value: unknown, isStill: (smaller: unknown) => boolean, isOver: () => boolean): unknown {
   let current = value
   for (let round = 0; round < MOST_ROUNDS; round++) {
     let isSmaller = false
     for (const next of smallerValues(current)) {
-      if (Date.now() > deadline + GRACE_MS) return current
+      if (isOver()) return current
       if (!isStill(next)) continue
       current = next
       isSmaller = true
