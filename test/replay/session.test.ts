@@ -272,5 +272,5 @@ async function run(...args: readonly string[]): Promise<{ code: number | null; o
   const { child, exited, stdout, stderr } = start([process.execPath, REELAY, ...args])
   child.stdin.end()
   const { code } = await exited
-  return { code, out: stdout().toString(), err: stderr().toString() }
+  return { code, out: stdout().toString(), err: stderr() }
 }

@@ -115,7 +115,7 @@ const LONG_ID = /[\da-f]{8}(?:-?[\da-f]{4}){2}/i
 
 /** Returns true if both words look generated, and one is not a version of the other, as `v1beta3` is of `v1beta2`. */
 function areOtherIds(recorded: string, live: string): boolean {
-  const common = [...recorded].filter((letter, at) => letter === live[at]).length
+  const common = recorded.split('').filter((letter, at) => letter === live[at]).length
   return [recorded, live].every((word) => distinctnessOf(word) === 'strong') && common * 2 <= recorded.length
 }
 
