@@ -91,7 +91,9 @@ export async function readForeignFile(
     companions,
   }: { readonly format?: string | undefined; readonly companions?: ReadonlyMap<string, string> | undefined },
 ): Promise<ImportedRecording & { readonly format: string }> {
-  const yaml = mayBeYaml(bytes) ? await import('yaml') : undefined
+  const isYaml = looksLikeYaml(bytes)
+  const isTooLarge = isYaml && bytes.length > MAX_YAML
+  const yaml = isYaml && !isTooLarge ? await import('yaml') : undefined
   const source = new ImportSource(bytes, {
     // Aliases are limited, because a few lines of them can stand for gigabytes.
     ...(yaml && {
@@ -102,6 +104,7 @@ export async function readForeignFile(
   try {
     return readImportedRecording(source, format)
   } catch (error) {
+    if (isTooLarge) throw tooLargeYaml(bytes.length, error)
     if (error instanceof ReelayError) throw error
     const hint = 'the file seems to be damaged; check it with the tool that wrote it'
     throw new ReelayError('IMPORT_FAILED', `the file cannot be read: ${errorMessage(error)}`, {
@@ -111,12 +114,24 @@ export async function readForeignFile(
   }
 }
 
-function mayBeYaml(bytes: Uint8Array): boolean {
-  if (bytes.length > MAX_YAML) return false
+function looksLikeYaml(bytes: Uint8Array): boolean {
   return YAML_START.test(Buffer.from(bytes.subarray(0, YAML_HEAD)).toString('utf8'))
 }
 
-const MAX_YAML = 32 * 1024 * 1024
+function tooLargeYaml(size: number, cause: unknown): ReelayError {
+  const megabytes = (size / 1024 / 1024).toFixed(1)
+  return new ReelayError(
+    'IMPORT_FAILED',
+    `the file looks like YAML and has ${megabytes} MB; YAML up to 8 MB is read`,
+    {
+      hint: 'write the recording as JSON; `reelay export --format jsonl` does that with a tape',
+      cause,
+    },
+  )
+}
+
+/** Reading YAML takes seconds and more than 100 MB of memory for each megabyte. */
+const MAX_YAML = 8 * 1024 * 1024
 const YAML_HEAD = 64 * 1024
 /** A key at the beginning of a line, after comments. Most other texts are not worth a YAML parser. */
 const YAML_START = /^(?:\uFEFF|---.*\n|\s*#.*\n|\s*\n)*[A-Za-z_"'][\w "'-]*:(?:\s|$)/

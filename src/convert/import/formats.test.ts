@@ -738,6 +738,11 @@ describe('damaged and hostile files', () => {
       `{"jsonrpc":"2.0","id":1,"method":"x","params":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`,
       /nests more than/,
     ],
+    [
+      'large YAML',
+      `meta:\n${'  - a\n'.repeat(1_500_000)}`,
+      /looks like YAML and has 8\.6 MB; YAML up to 8 MB is read/,
+    ],
     ['a bomb of YAML aliases', yamlBomb(), /not recognised/],
     ['the magic number of a capture and nothing else', Buffer.from('d4c3b2a1', 'hex'), /not recognised/],
     [

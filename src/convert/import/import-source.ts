@@ -125,8 +125,10 @@ function readLines(text: string): ImportedLines {
   let number = 0
   for (const line of text.split('\n')) {
     number++
-    if (line.trim() === '') continue
-    const row = JsonNode.parse(line)
+    const start = line.trimStart()
+    if (start === '') continue
+    // Errors of the JSON parser are slow, and other texts can have millions of lines.
+    const row = start.startsWith('{') ? JsonNode.parse(start) : undefined
     if (row?.isObject === true) rows.push(row)
     else broken.push(number)
   }

@@ -8,19 +8,29 @@ import type { ImportedFrame, ImportedRecording } from './import-format.ts'
  * and answers to `initialize` that clients refuse. Each repair is a note.
  */
 export function repairRecording<Recording extends ImportedRecording>(recording: Recording): Recording {
-  const entries = recording.frames.map((frame): Entry => ({
-    frame,
-    message: frame.kind === 'message' ? classifyMessage(parseJson(frame.text)) : undefined,
-  }))
+  const entries = recording.frames.map((frame): Entry => ({ frame, ...factsOf(frame) }))
   const notes = [...(recording.notes ?? [])]
   const ordered = requestsFirst(entries, notes)
   const frames = completeHandshakes(ordered, notes)
   return { ...recording, frames, notes }
 }
 
+/** A frame, and what the repairs need of its message. The message itself is not kept: recordings have many. */
 interface Entry {
   readonly frame: ImportedFrame
-  readonly message: Message | undefined
+  readonly kind?: 'request' | 'response'
+  readonly id?: unknown
+  readonly method?: string
+}
+
+function factsOf(frame: ImportedFrame): Omit<Entry, 'frame'> {
+  const message = messageOf(frame)
+  if (message?.kind === 'request') return { kind: 'request', id: message.id, method: message.method }
+  return message?.kind === 'response' ? { kind: 'response', id: message.id } : {}
+}
+
+function messageOf(frame: ImportedFrame): Message | undefined {
+  return frame.kind === 'message' ? classifyMessage(parseJson(frame.text)) : undefined
 }
 
 interface Mark {
@@ -57,13 +67,13 @@ function requestsFirst(entries: readonly Entry[], notes: string[]): readonly Ent
 /** The requests with one id, from one side, on one connection, and their responses. */
 function marksById(entries: readonly Entry[]): ReadonlyMap<string, readonly Mark[]> {
   const marks = new Map<string, Mark[]>()
-  for (const [index, { frame, message }] of entries.entries()) {
-    if (frame.kind !== 'message' || (message?.kind !== 'request' && message?.kind !== 'response')) continue
-    const asker = message.kind === 'request' ? frame.dir : frame.dir === 'c2s' ? 's2c' : 'c2s'
-    const key = JSON.stringify([frame.server, frame.conn ?? 1, asker, message.id])
+  for (const [index, { frame, kind, id }] of entries.entries()) {
+    if (frame.kind !== 'message' || kind === undefined) continue
+    const isByClient = (frame.dir === 'c2s') === (kind === 'request')
+    const key = JSON.stringify([frame.server, frame.conn ?? 1, isByClient, id])
     const known = marks.get(key) ?? []
     marks.set(key, known)
-    known.push({ kind: message.kind, index })
+    known.push({ kind, index })
   }
   return marks
 }
@@ -72,15 +82,15 @@ function marksById(entries: readonly Entry[]): ReadonlyMap<string, readonly Mark
 function completeHandshakes(entries: readonly Entry[], notes: string[]): readonly ImportedFrame[] {
   const openings = new Map<string, unknown>()
   const added = new Set<string>()
-  const frames = entries.map(({ frame, message }) => {
+  const frames = entries.map(({ frame, kind, id, method }) => {
     if (frame.kind !== 'message') return frame
-    const place = (id: unknown): string => JSON.stringify([frame.server, frame.conn ?? 1, id])
-    if (frame.dir === 'c2s' && message?.kind === 'request' && message.method === 'initialize')
-      openings.set(place(message.id), message.params)
-    if (frame.dir !== 's2c' || message?.kind !== 'response' || !openings.has(place(message.id))) return frame
-    const params = openings.get(place(message.id))
-    openings.delete(place(message.id))
-    const result = 'result' in message.outcome ? message.outcome.result : undefined
+    const place = JSON.stringify([frame.server, frame.conn ?? 1, id])
+    if (frame.dir === 'c2s' && kind === 'request' && method === 'initialize')
+      openings.set(place, member(parseJson(frame.text), 'params'))
+    if (frame.dir !== 's2c' || kind !== 'response' || !openings.has(place)) return frame
+    const params = openings.get(place)
+    openings.delete(place)
+    const result = member(parseJson(frame.text), 'result')
     if (!isObject(result)) return frame
     const missing = Object.entries(usualResult(entries, params)).filter(
       ([name]) => !Object.hasOwn(result, name),
@@ -106,7 +116,7 @@ function usualResult(entries: readonly Entry[], params: unknown): JsonObject {
 }
 
 function usedCapabilities(entries: readonly Entry[]): JsonObject {
-  const methods = entries.flatMap(({ message }) => (message?.kind === 'request' ? [message.method] : []))
+  const methods = entries.flatMap(({ method }) => method ?? [])
   const areas = ['tools', 'prompts', 'resources'].filter((area) =>
     methods.some((name) => name.startsWith(`${area}/`)),
   )
