@@ -153,7 +153,7 @@ export async function loadInThreads({
         onReady: () => {
           if (++ready === threads) for (const thread of all) thread.start()
         },
-        onInterval: (interval) => intervals.add(decodeTotals(interval)),
+        onInterval: (interval) => intervals.add(index, decodeTotals(interval)),
       }),
   )
   const stop = (): void => {
@@ -179,29 +179,32 @@ export function decodeTotals<Encoded extends { readonly totals: EncodedTotals }>
 
 /** Adds up the intervals of all threads: the first of each, then the second of each. */
 class IntervalSum {
-  readonly #threads: number
   readonly #onInterval: (interval: LoadInterval) => void
-  readonly #waiting: LoadInterval[] = []
+  /** The intervals of each thread that are not added up yet. */
+  readonly #waiting: readonly LoadInterval[][]
 
   constructor(threads: number, onInterval: (interval: LoadInterval) => void) {
-    this.#threads = threads
+    this.#waiting = Array.from({ length: threads }, () => [])
     this.#onInterval = onInterval
   }
 
-  add(interval: LoadInterval): void {
-    this.#waiting.push(interval)
-    if (this.#waiting.length === this.#threads) this.flush()
+  add(thread: number, interval: LoadInterval): void {
+    this.#waiting[thread]?.push(interval)
+    if (this.#waiting.every(({ length }) => length > 0)) this.#report()
   }
 
   /** Reports what is left when the threads do not all have the same number of intervals. */
   flush(): void {
-    const all = this.#waiting.splice(0)
-    const last = all.at(-1)
-    if (last === undefined) return
+    while (this.#waiting.some(({ length }) => length > 0)) this.#report()
+  }
+
+  #report(): void {
+    const all = this.#waiting.flatMap((intervals) => intervals.shift() ?? [])
     const totals = new LoadTotals()
     for (const each of all) totals.merge(each.totals)
     const open = sum(all.map((each) => each.open))
-    this.#onInterval({ at: Math.max(...all.map(({ at }) => at)), level: last.level, open, totals })
+    const at = Math.max(...all.map((each) => each.at))
+    this.#onInterval({ at, level: all[0]?.level ?? 0, open, totals })
   }
 }
 

@@ -45,6 +45,8 @@ interface ScenarioMessage {
   readonly think: number
   /** Milliseconds from the request to the response, as recorded; 0 for notifications and requests without a response. */
   readonly recorded: number
+  /** Milliseconds that the answer may take by default. */
+  readonly timeout: number
   /** The text before and after its id, if nothing but the id changes and only the response is of interest. */
   readonly plain: PlainRequest | undefined
 }
@@ -79,7 +81,9 @@ export function createLoadScenario(
     const { message, tool, at } = planned
     const recorded = message.kind === 'request' ? (ends[place] ?? at) - at : 0
     const label = tool ?? message.method
-    return [{ planned, label, think: Math.max(0, at - ready), recorded, plain: requests.of(planned) }]
+    const timeout = answerTimeout(undefined, planned.turn)
+    const think = Math.max(0, at - ready)
+    return [{ planned, label, think, recorded, timeout, plain: requests.of(planned) }]
   })
   return { name, part, plan, bindings, messages, heldBack }
 }
@@ -252,7 +256,7 @@ class UserCall implements ExchangeCaller {
    * connection cannot do it.
    */
   isSentDirectly(): boolean {
-    const { planned, plain } = this.#message
+    const { planned, plain, timeout: usual } = this.#message
     const { peer, send } = this.#user
     const session = plain && peer.openSessionOf(planned.link)
     if (session === undefined || plain === undefined) return false
@@ -266,7 +270,7 @@ class UserCall implements ExchangeCaller {
     const known = send.values.learnsFrom(planned) ? undefined : plain.known
     const isAscii = isUnchanged && plain.isAscii
     const sentAt = this.#times.sent
-    const timeout = answerTimeout(send.timeout, planned.turn)
+    const timeout = send.timeout ?? usual
     return session.exchange({ text, isAscii, id, request, timeout, sentAt, known }, this)
   }
 

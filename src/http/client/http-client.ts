@@ -21,6 +21,8 @@ export class HttpClient {
   readonly #maxIdleMs: number
   readonly #connections = new Set<HttpConnection>()
   readonly #idle = new Map<string, HttpConnection[]>()
+  /** The connection that became idle last. A client with one request at a time needs no other. */
+  #latestIdle: HttpConnection | undefined
   /** The URL of the last request, and the idle connections to its origin: reading the origin of a URL takes as long as sending to it. */
   #last: { readonly url: URL; readonly idle: HttpConnection[] } | undefined
   #sweep: NodeJS.Timeout | undefined
@@ -41,6 +43,10 @@ export class HttpClient {
   }
 
   #connectionTo(url: URL): HttpConnection {
+    const latest = this.#latestIdle
+    this.#latestIdle = undefined
+    if (latest?.url === url && latest.isReusable(performance.now())) return latest
+    if (latest !== undefined) this.#idleTo(latest.url).push(latest)
     const idle = this.#idleTo(url)
     for (let known = idle.pop(); known !== undefined; known = idle.pop()) {
       if (known.isReusable(performance.now())) return known // the timer may be late on a busy machine
@@ -48,7 +54,7 @@ export class HttpClient {
     }
     const connection = new HttpConnection(url, {
       maxIdleMs: this.#maxIdleMs,
-      onIdle: (free) => this.#keep(free, idle),
+      onIdle: (free) => this.#keep(free),
       onClose: (closed) => this.#remove(closed),
     })
     this.#connections.add(connection)
@@ -63,8 +69,9 @@ export class HttpClient {
     return idle
   }
 
-  #keep(free: HttpConnection, idle: HttpConnection[]): void {
-    idle.push(free)
+  #keep(free: HttpConnection): void {
+    if (this.#latestIdle !== undefined) this.#idleTo(this.#latestIdle.url).push(this.#latestIdle)
+    this.#latestIdle = free
     this.#sweep ??= setTimeout(() => this.#closeIdle(), this.#maxIdleMs).unref()
   }
 
@@ -72,6 +79,7 @@ export class HttpClient {
   #closeIdle(): void {
     const now = performance.now()
     const idle = [...this.#idle.values()].flat()
+    if (this.#latestIdle !== undefined) idle.push(this.#latestIdle)
     for (const connection of idle) if (!connection.isReusable(now)) connection.close()
     this.#sweep =
       idle.length === 0 ? undefined : setTimeout(() => this.#closeIdle(), this.#maxIdleMs / 4).unref()
@@ -79,7 +87,8 @@ export class HttpClient {
 
   #remove(closed: HttpConnection): void {
     this.#connections.delete(closed)
-    const idle = this.#idle.get(closed.origin) ?? []
+    if (this.#latestIdle === closed) this.#latestIdle = undefined
+    const idle = this.#idle.get(closed.url.origin) ?? []
     const at = idle.indexOf(closed)
     if (at >= 0) idle.splice(at, 1)
   }
@@ -115,7 +124,7 @@ interface ConnectionOptions {
  * breaks, its exchange fails.
  */
 export class HttpConnection {
-  readonly origin: string
+  readonly url: URL
   readonly #options: ConnectionOptions
   readonly #socket: Socket
   readonly #reader: ResponseReader
@@ -131,7 +140,7 @@ export class HttpConnection {
   #error: Error | undefined
 
   constructor(url: URL, options: ConnectionOptions) {
-    this.origin = url.origin
+    this.url = url
     this.#options = options
     this.#idleMs = options.maxIdleMs
     this.#reader = new ResponseReader(
@@ -159,7 +168,6 @@ export class HttpConnection {
 
   start(head: RequestHead, handlers: ResponseHandlers): HttpExchange {
     this.#exchange = new HttpExchange(this, head, handlers)
-    this.#reader.begin(head.method)
     this.#isReading = false
     this.#socket.ref()
     return this.#exchange
@@ -208,6 +216,7 @@ export class HttpConnection {
   }
 
   #read(chunk: Buffer): void {
+    if (!this.#isReading && this.#exchange !== undefined) this.#reader.begin(this.#exchange.method)
     this.#isReading = true
     try {
       this.#reader.push(chunk)
@@ -267,6 +276,10 @@ export class HttpExchange {
     this.#connection = connection
     this.#head = head
     this.handlers = handlers
+  }
+
+  get method(): string {
+    return this.#head.method
   }
 
   /** Sends a part of the body; a string holds one byte per character (Latin-1). Returns false if the sender should wait for `onDrain`. */

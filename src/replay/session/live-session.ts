@@ -42,7 +42,7 @@ export class LiveSession {
   readonly #open = new OpenCalls()
   readonly #byToken = new Map<Id, LiveCall>()
   readonly #deadlines: Deadlines<LiveCall>
-  readonly #exchanges = new Set<Exchange>()
+  readonly #exchanges = new OpenExchanges()
   #exchangeTimer: NodeJS.Timeout | undefined
   /** When the exchanges are checked next. */
   #exchangesDue = Infinity
@@ -359,11 +359,7 @@ export interface AnswerText {
 class Exchange implements LinkExchange {
   readonly outgoing: DirectRequest
   readonly caller: ExchangeCaller
-  readonly text: string
-  readonly isAscii: boolean
   readonly id: string
-  readonly request: Request
-  readonly known: LinkExchange['known']
   readonly #session: LiveSession
   firstByteAt = 0
 
@@ -371,11 +367,23 @@ class Exchange implements LinkExchange {
     this.#session = session
     this.outgoing = outgoing
     this.caller = caller
-    this.text = outgoing.text
-    this.isAscii = outgoing.isAscii
     this.id = String(outgoing.id)
-    this.request = outgoing.request
-    this.known = outgoing.known
+  }
+
+  get text(): string {
+    return this.outgoing.text
+  }
+
+  get isAscii(): boolean {
+    return this.outgoing.isAscii
+  }
+
+  get request(): Request {
+    return this.outgoing.request
+  }
+
+  get known(): LinkExchange['known'] {
+    return this.outgoing.known
   }
 
   get due(): number {
@@ -400,6 +408,29 @@ class Exchange implements LinkExchange {
 
   differs(): void {
     this.#session.callOf(this)
+  }
+}
+
+/** The exchanges that have no response yet. In most sessions it is one, for which a `Set` would be slow. */
+class OpenExchanges {
+  #one: Exchange | undefined
+  readonly #others = new Set<Exchange>()
+
+  add(exchange: Exchange): void {
+    if (this.#one === undefined) this.#one = exchange
+    else this.#others.add(exchange)
+  }
+
+  /** Returns false if the exchange is not open. */
+  delete(exchange: Exchange): boolean {
+    if (this.#one !== exchange) return this.#others.delete(exchange)
+    this.#one = undefined
+    return true
+  }
+
+  *[Symbol.iterator](): Generator<Exchange> {
+    if (this.#one !== undefined) yield this.#one
+    yield* this.#others
   }
 }
 
@@ -587,7 +618,7 @@ const TABLE_SIZE = 1024
  * finished calls alive in its outgrown tables.
  */
 export class OpenCalls implements Iterable<LiveCall> {
-  readonly #table: (LiveCall | undefined)[] = Array.from({ length: TABLE_SIZE }, () => undefined)
+  readonly #table: (LiveCall | undefined)[] = []
   /** Calls whose slot is occupied, and calls whose ids are not whole numbers. */
   readonly #overflow = new Map<Id, LiveCall>()
   /** Calls whose id was used again by a later call, so that they cannot be answered. */
