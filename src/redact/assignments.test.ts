@@ -50,11 +50,34 @@ test.each([
   'laravel_session=SECRET',
   'datadog_key = "SECRET"',
   'finnhubKey: SECRET',
+  'some_api_token_123 = "SECRET"',
+  'mySecretString=SECRET',
+  '$acmeToken .= "SECRET"',
+  'ACME_TOKEN ::= "SECRET"',
+  'System.setProperty("ACME_TOKEN", "SECRET")',
+  '<acmeToken>\n  SECRET\n</acmeToken>',
+  '<secret>{acme AQAAABAAA SECRETSECRET}</secret>',
+  'curl -X POST https://h/a \\\n  -d x \\\n  -u dev:SECRET',
+  'data:\n  extra: SECRET\nkind: secret\n',
 ])('%s: the secret is found', (text) => {
   for (const secret of ['h7Kq2mZx9Lw4Rt6Y', 'Tr0ub4dor9zq', 'k3J8mQ2vX7pL5nR9']) {
     const message = messageWith(text.replace('SECRET', secret))
     expect(new Redactor({ key }).text(message)).not.toContain(secret)
   }
+})
+
+test.each([
+  ['Using Key=SECRET', 'O3BV99CUDw3xYUAL0tHGYUe7mOj5PA5v'],
+  ['{"acme_key": "SECRET"}', '5po8TFGawiYNCc1ct4ofWkBqzIfA6IeO'],
+  ['acmeKey := "SECRET"', 'oxpf4a93fjovt0v1z6lltcbcizlrml98'],
+  ['SNYK_TOKEN := "SECRET"', '12345678-ABCD-ABCD-ABCD-1234567890AB'],
+  ['System.setProperty("KUCOIN_TOKEN", "SECRET")', 'c53a52c6-ecbd-60c4-41e9-8ace8a7fa63a'],
+  ['<asanaToken> SECRET </asanaToken>', '3228804361830475'],
+  ["token - 'SECRET'", 'NKVmEKtpJvQXU95OfApuFxCOmaRLcRsc'],
+  ['token = "SECRET"', `${'h7Kq2mZx9Lw4Rt6Y.'.repeat(80)}x1`],
+  ['docker login -p x; SECRET', 'dckr_oat_I7t_CAU1pC3pLbavAQz_mY-Xl'],
+])('%s: a generated value is found', (text, secret) => {
+  expect(new Redactor({ key }).text(messageWith(text.replace('SECRET', secret)))).not.toContain(secret)
 })
 
 test.each([
@@ -68,6 +91,9 @@ test.each([
   'authorization = base64.decodebytes(authorization)',
   'primaryKey: 9f86d081884c7d65, cacheKey: "h7Kq2mZx9Lw4Rt6Y"',
   'status code: 404, exit code: 1',
+  'sort_key: user-profile-2024-01-02, the key is 12c1a9f0, keyboard key F12',
+  '{"key": "01234567-89ab-cdef-0123-456789abcdef", "fileKey": "h7Kq2mZx9Lw4Rt6YvB3n"}',
+  '{"key": "uploads/2024/11/a1b2c3d4e5f6a7b8.png", "publicKey": "h7Kq2mZx9Lw4Rt6YvB3n"}',
 ])('%s: nothing is taken for a secret', (text) => {
   expect(new Redactor({ key }).text(messageWith(text))).toBe(messageWith(text))
 })

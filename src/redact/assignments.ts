@@ -7,6 +7,8 @@ import {
   type NameVerdict,
 } from './secret-names.ts'
 import {
+  isUuid,
+  looksGenerated,
   looksScrambled,
   looksLikeAssignedPassword,
   isExampleValue,
@@ -26,7 +28,7 @@ interface AssignedRange {
 const NAME = '(?<![\\w.-])(?<name>[\\w.-]{2,64})'
 const WORD_VALUE = '(?<value>(?!-)[^\\s"\'`,;|<>\\[\\]\\\\]{4,256})'
 const QUOTED = new RegExp(
-  `${NAME}\\\\*["'\`]?\\s*(?:=>|[:=])\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,512})\\\\*\\k<quote>`,
+  `${NAME}\\\\*["'\`]?\\s*(?:=>|[:=])\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,8000})\\\\*\\k<quote>`,
   'dg',
 )
 const BARE_CHARACTER = '[^\\s"\'`,;(){}<>\\[\\]&|\\\\=:]'
@@ -45,7 +47,8 @@ const ASSIGNED_WORD = new RegExp(
 )
 const STATED =
   /\b(?<name>pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key)\s+(?:is|was):?\s+\\*["'`]?(?<value>[^\s"'`,;<>\\]{6,256}?)(?=[.,;!?]?(?:[\s"'`\\]|$))/dgi
-const ELEMENT = /<(?<name>[\w.:-]{2,64})(?:\s[^<>]{0,200})?>(?<value>[^<>\r\n]{2,200})<\/\k<name>/dg
+const ELEMENT =
+  /<(?<name>[\w.:-]{2,64})(?:\s[^<>]{0,200})?>\s{0,40}(?<value>[^<>\s](?:[^<>\r\n]{0,198}[^<>\s])?)\s{0,40}<\/\k<name>/dg
 const PLIST_ENTRY = /<key>(?<name>[^<>]{2,64})<\/key>\s*<string>(?<value>[^<>]{2,512})<\/string>/dg
 const ATTRIBUTE =
   /\b(?:key|name|id|type)=\\*["'](?<name>[\w.:-]{2,64})\\*["'](?:\s[^<>]{0,120}?)?\s(?:value|content)=\\*["'](?<value>[^"'\\<>]{2,512})/dg
@@ -126,7 +129,7 @@ function isBareSecret(verdict: NameVerdict, value: string): boolean {
       !CODE_MEMBER.test(value) &&
       (/\d/.test(value) ? !isSourceCode(value) : looksLikePassword(value))
     )
-  return verdict === 'maybe' && looksRandom(value) && !CODE_MEMBER.test(value)
+  return isSecretValue(verdict, value) && !CODE_MEMBER.test(value)
 }
 
 /** A member of an object, such as `asnX509.signatureAlgorithm` or `items[0].token`. */
@@ -139,20 +142,24 @@ function isSourceCode(value: string): boolean {
 
 /** A word after an option may belong to a sentence, so it must also look like a secret. */
 function isFlagSecret(verdict: NameVerdict, value: string): boolean {
-  if (verdict === 'secret') return looksLikePassword(value)
-  return verdict === 'maybe' && looksRandom(value)
+  return verdict === 'secret' ? looksLikePassword(value) : isSecretValue(verdict, value)
 }
 
-/** The content of an element is a value unless it consists of several words. */
-function isElementSecret(verdict: NameVerdict, value: string): boolean {
-  if (verdict === 'secret') return !isDummyValue(value) && !isExampleValue(value) && !/\s/.test(value.trim())
-  return verdict === 'maybe' && looksRandom(value)
+/** The content of an element is a value unless it consists of several words of which none looks random. */
+function isElementSecret(verdict: NameVerdict, content: string): boolean {
+  const value = content.trim()
+  if (verdict !== 'secret') return isSecretValue(verdict, value)
+  return (
+    !isDummyValue(value) &&
+    !isExampleValue(value.replace(/^\{/, '')) &&
+    (!/\s/.test(value) || looksRandom(value))
+  )
 }
 
 /** Decides whether a value is secret, given what its name suggests. */
 export function isSecretValue(verdict: NameVerdict, value: string): boolean {
   if (verdict === 'secret') return !isDummyValue(value)
-  return verdict === 'maybe' && looksRandom(value)
+  return verdict === 'generated' ? looksGenerated(value) : verdict === 'maybe' && looksRandom(value)
 }
 
 function* secretMatches(
@@ -186,9 +193,9 @@ function* findNearbySecrets(text: string, isNamed: IsProjectField): Generator<As
     const isPhrase = index === beforeEnd + 1 && text[beforeEnd] === ' '
     const verdicts = [verdictOn(name, isNamed), isPhrase ? judgeName(before + name) : 'no']
     ;[before, beforeEnd] = [name, end]
-    const verdict = verdicts.find((each) => each === 'secret') ?? verdicts.find((each) => each === 'maybe')
+    const verdict = (['secret', 'maybe', 'generated'] as const).find((each) => verdicts.includes(each))
     if (verdict === undefined) continue
-    const value = quotedValueAt(text, end, verdict) ?? nearbyValueAt(text, end)
+    const value = quotedValueAt(text, end, verdict) ?? nearbyValueAt(text, end, verdict)
     if (value !== undefined) yield value
   }
 }
@@ -196,18 +203,33 @@ function* findNearbySecrets(text: string, isNamed: IsProjectField): Generator<As
 /** `os.environ["PASSWORD"] = "x"`, `setPassword("x")`, `set("password", "x")`, `password = r"x"`, `"x" AS password` is not one. */
 function quotedValueAt(text: string, at: number, verdict: NameVerdict): AssignedRange | undefined {
   const found = matchAt(QUOTED_NEARBY, text, at)
-  if (found === undefined || verdict !== 'secret') return undefined
+  if (found === undefined) return undefined
   const value = text.slice(found.start, found.end)
+  if (verdict === 'generated') return looksGenerated(value) ? found : undefined
+  if (verdict === 'maybe' && (isUuid(value) || /^\d{16,}$/.test(value))) return found
+  if (verdict === 'maybe')
+    return looksRandom(value) && IS_ASSIGNMENT.test(text.slice(at, found.start)) ? found : undefined
   return /\d/.test(value) && looksLikePassword(value) && !isSourceCode(value) ? found : undefined
 }
 
-function nearbyValueAt(text: string, at: number): AssignedRange | undefined {
+function nearbyValueAt(text: string, at: number, verdict: NameVerdict): AssignedRange | undefined {
+  const looksSecret = verdict === 'generated' ? looksGenerated : looksScrambled
   for (const pattern of [NEARBY, NEARBY_AFTER_WORD]) {
     const found = matchAt(pattern, text, at)
-    if (found !== undefined && looksScrambled(text.slice(found.start, found.end))) return found
+    if (found !== undefined && looksSecret(text.slice(found.start, found.end))) return withRest(text, found)
   }
   return undefined
 }
+
+/** A value that is longer than the pattern, up to its end. */
+function withRest(text: string, { start, end }: AssignedRange): AssignedRange {
+  if (end - start < LONGEST_NEARBY) return { start, end }
+  const [rest = ''] = /^[\w+/=.~-]*/.exec(text.slice(end, end + LONGEST_REST)) ?? []
+  return { start, end: end + rest.length }
+}
+
+const LONGEST_NEARBY = 512
+const LONGEST_REST = 4000
 
 function matchAt(pattern: RegExp, text: string, at: number): AssignedRange | undefined {
   pattern.lastIndex = at
@@ -219,8 +241,10 @@ const WORD = /(?<![A-Za-z0-9])[A-Za-z_][\w.-]{1,63}/g
 // Without `%`, because a percent code has letters and digits. The decoded text is searched, too.
 const GAP = '[^A-Za-z0-9%]{1,16}'
 const ONE_WORD = '(?:[A-Za-z]{1,12}|\\d{1,2})[^A-Za-z0-9%]{1,8}'
-const RANDOM_VALUE = '(?<value>(?:[A-Za-z0-9+/_=!@#$%^&*~-]|\\.(?=\\w)){8,512})'
+const RANDOM_VALUE = `(?<value>(?:[A-Za-z0-9+/_=!@#$%^&*~-]|\\.(?=\\w)){8,${LONGEST_NEARBY}})`
 const NEARBY = new RegExp(GAP + RANDOM_VALUE, 'dy')
 const NEARBY_AFTER_WORD = new RegExp(GAP + ONE_WORD + RANDOM_VALUE, 'dy')
+/** A sign of an assignment between a name and a value, rather than a comma, a bracket or a space. */
+const IS_ASSIGNMENT = /[=:>]/
 const QUOTED_NEARBY =
-  /(?:["'`]?\]?\s{0,4}(?::?=|=>|:)\s{0,4}[rbfu]?|["'`]\s{0,4},\s{0,4}|\(\s{0,4}|\s{1,4})(?<quote>["'`])(?<value>[^"'`\\\s]{6,200})\k<quote>/dy
+  /(?:["'`]?\]?(?:\s{0,4}:?\s{0,4}(?:&?[Ss]tr(?:ing)?|char ?\*|const|auto))?\s{0,4}(?:[.?:|]{0,3}=>?|\|{0,2}:|>)\s{0,4}[rbfu]?|["'`]\s{0,4},\s{0,4}|\(\s{0,4}|\s{1,4})(?<quote>["'`])(?<value>[^"'`\\\s]{6,200})\k<quote>/dy

@@ -21,6 +21,22 @@ function redactedText(text: string): string {
 const base64 = (data: Uint8Array | string): string => Buffer.from(data).toString('base64')
 const fromBase64 = (text: string): Buffer => Buffer.from(text, 'base64')
 
+test('a secret is found in lines of base64, wherever the lines break', () => {
+  const url = 'https://eth-mainnet.g.alchemy.com/v2/'
+  const secret = 'L2iLDgIqEuwYWf6X2rh2eS6mZCExhAPK'
+  for (let before = 18; before < 78; before++) {
+    const lines = base64(`${'some text before it '.repeat(4).slice(-before)}${url}${secret}\nand after it`)
+    const redacted = redactedText(lines.replaceAll(/.{76}/g, '$&\n'))
+    expect(fromBase64(redacted).toString()).not.toContain(secret)
+  }
+})
+
+test('a JWT with any header is found in base64', () => {
+  const [header = '', payload = ''] = ['{"ver":"2","use":"x"}', '{"sub":"ada"}'].map(base64)
+  const jwt = `${header}.${payload}.h7Kq2mZx9Lw4Rt6YvB3nC8dE`.replaceAll('=', '')
+  expect(fromBase64(redactedText(base64(jwt))).toString()).not.toContain('h7Kq2mZx9Lw4Rt6YvB3nC8dE')
+})
+
 test.each<[string, (text: string) => string, (text: string) => string]>([
   ['hex', (text) => Buffer.from(text).toString('hex'), (text) => Buffer.from(text, 'hex').toString()],
   [

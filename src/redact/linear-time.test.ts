@@ -38,6 +38,8 @@ test.each<[string, (n: number) => string]>([
   ['a line full of cookies', (n) => message({ text: 'cookie: '.repeat(n / 8) })],
   ['padding in the middle', (n) => message({ password: `${'='.repeat(n)}x` })],
   ['a host of many names', (n) => message({ password: `a@${'b.'.repeat(n / 2)} ` })],
+  ['a Kubernetes manifest', (n) => message(`kind: Secret\n${'            image: nginx\n'.repeat(n / 25)}`)],
+  ['keys that may be secret', (n) => message({ text: 'sort key a1b2c3d4e5f6 '.repeat(n / 22) })],
   ['a deep batch', (n) => `${'["password",'.repeat(n / 13)}1${']'.repeat(n / 13)}`],
 ])('eight times as much of %s does not take much more than eight times as long', (_, text) => {
   const cpuOf = (n: number): number => {

@@ -356,7 +356,7 @@ class ValueNames {
     this.#option = OPTION.test(word) ? word : ''
     this.#optionAt = place
     this.#optionDepth = path.length
-    if (option === '' || judgeFlag(option) === 'no') return nearestName(path)
+    if (option === '' || ['no', 'generated'].includes(judgeFlag(option))) return nearestName(path)
     return option.startsWith('-') ? memberNameOf(option) : 'token' // an item after a word may be another word
   }
 }

@@ -1,7 +1,10 @@
 import { ownCopy } from './known-values.ts'
 
-/** How strongly a name suggests that its value is secret. */
-export type NameVerdict = 'secret' | 'maybe' | 'no'
+/**
+ * How strongly a name suggests that its value is secret: certainly; if the value looks random; or only if nothing but a generator
+ * makes such values.
+ */
+export type NameVerdict = 'secret' | 'maybe' | 'generated' | 'no'
 
 /**
  * Judges the name of a member, an argument or a parameter. A `password` is always secret; a `token` is secret if its value looks
@@ -22,7 +25,7 @@ export function mayBeSecretName(word: string): boolean {
 }
 
 const NAME_HINT =
-  /pass|pw|secret|token|key|cred|sign|hmac|jwt|[cx]srf|auth|dsn|pat$|bearer|hook|code|verifier|assertion|connection|securestring|cookie|pin$|otp$|cvv$|dpop|psk/i
+  /pass|pw|secret|token|key|cred|sign|hmac|jwt|[cx]srf|auth|dsn|pat$|bearer|hook|code|verifier|assertion|connection|securestring|cookie|pin$|otp$|cvv$|dpop|psk|login/i
 
 /** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
 export function normalizeName(name: string): string {
@@ -34,7 +37,7 @@ const MAX_CACHED_NAMES = 5000
 const MAX_CACHED_LENGTH = 200
 
 const SECRET_NAME =
-  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|connectionstring|setcookie|authorization|securestring|requirepass|bindpw|rootpw|secretkeybase|consumerkey|psk)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
+  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|sonarlogin|connectionstring|setcookie|authorization|securestring|requirepass|bindpw|rootpw|secretkeybase|consumerkey|psk)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE_SECRET_NAME =
   /(token|secret|credentials?|creds|signature|hmac|jwt|csrf|xsrf|auth|dsn|pat|pwd|bearer|webhook(url)?|(access|signing|encryption|auth|subscription|functions?|master|account|shared|service|license|hmac|recovery|activation|security|storage|app|application|consumer|deploy|admin|write)key|(recovery|backup|activation)codes?)$|^(pass|pw)$/
 /** Services whose keys have no form of their own. A name such as `datadog_key` says what its value is. */
@@ -45,11 +48,24 @@ const SERVICE_KEY = new RegExp(`(?:${SERVICES})[a-z0-9]{0,12}key$`)
 // Cursors are sent back in later requests and must match, and `tokens` is usually a count.
 const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|cancellationtoken|tokens)$/
 
+/** Keys of records, caches, lists and shortcuts, and those that everybody may know. */
+const NOT_SECRET_KEY =
+  /(public|pub|cache|primary|foreign|sort|partition|object|file|idempotency|row|map|hot|arrow|routing|hash|index|group|composite|unique|lookup|i18n|translation|locale|bucket|s3|item|data|record|entity|column|field|property|shard|document|doc|node|session|dedup|deduplication|react|list|project|issue|epic|board|space|parent|child|event|message|state|room|channel|design|component|style|icon|image|asset|route|query|search|config|setting|feature|flag|template|block|page|section|tab|menu|short|enter|escape|modifier|code|mapping|override|series|metric|etag|version|build|tag|label|job|task|workflow|instance|resource|library|collection|package|on|natural|business|surrogate|range|metadata|attribute|tree|trie|store|map|dict|kv|json|xml|yaml|registry|wellknown|type|tool|request|response|blob|path|content|checksum|digest|mon|don|tur|whis|hoc|joc|jac|coc)key$/
+
 function judgeNormalizedName(name: string): NameVerdict {
   if (NOT_SECRET_NAME.test(name)) return 'no'
   if (SECRET_NAME.test(name)) return 'secret'
-  return MAYBE_SECRET_NAME.test(name) || SERVICE_KEY.test(name) ? 'maybe' : 'no'
+  if (MAYBE_SECRET_NAME.test(name) || SERVICE_KEY.test(name)) return 'maybe'
+  if (name.endsWith('key')) return NOT_SECRET_KEY.test(name) ? 'no' : 'generated'
+  const [, stem = '', digits] = SUFFIX.exec(name) ?? []
+  if (stem === '') return 'no'
+  const verdict = judgeNormalizedName(stem)
+  return verdict === 'secret' && digits === undefined ? 'maybe' : verdict
 }
+
+/** What can follow the name of a secret: `token2`, `secretString`, `passwordProd`. */
+const SUFFIX =
+  /^(.{2,}?)(?:(\d{1,4})|string|value|plaintext|prod|production|dev|test|staging|live|sandbox|old|new|current|primary|secondary|main|backup|login)$/
 
 /** Every name that `judgeName` accepts contains one of these, or ends as listed below. The prefilter searches for them. */
 export const NAME_KEYWORDS: readonly string[] = [
@@ -65,6 +81,7 @@ export const NAME_KEYWORDS: readonly string[] = [
     .concat(['account', 'shared', 'service', 'license'])
     .flatMap((word) => [`${word}key`, `${word}_key`, `${word}-key`]),
   'credential',
+  ...['', '_', '-', '.'].map((joint) => `sonar${joint}login`),
   'signature',
   'verifier',
   'assertion',

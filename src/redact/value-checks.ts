@@ -33,11 +33,39 @@ export function looksScrambled(value: string): boolean {
     return false
   return value.split(/[^A-Za-z0-9]+/).some((part) => {
     const runs = part.length >= MIN_SCRAMBLED_PART ? (part.match(/\d+/g)?.length ?? 0) : 0
+    if (runs === 1 && part.length >= MIN_SCRAMBLED_LENGTH) return changesCaseOften(part)
     return runs >= 2 && /[A-Za-z]{2}|[A-Za-z]\d+[A-Za-z]/.test(part) && entropyOf(part) >= MIN_ENTROPY
   })
 }
 
+/** A long word with a single number, such as `NKVmEKtpJvQXU95OfApuFxCOmaRLcRsc`. A name changes its case once in a word. */
+function changesCaseOften(part: string): boolean {
+  const changes = part.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0
+  return changes * 3 > part.length && /[A-Z]{2}[a-z][A-Z]|[A-Z]{3}/.test(part)
+}
+
 const MIN_SCRAMBLED_PART = 9
+
+/**
+ * Returns true for values that only a generator makes: long, with letters and several numbers in one word. This is for the values
+ * of names such as `acme_key`, which can also be the key of a record, so UUIDs, paths and hashes do not count.
+ */
+export function looksGenerated(value: string): boolean {
+  if (!GENERATED.test(value) || isUuid(value) || isExampleValue(value)) return false
+  return value.split(/[^A-Za-z0-9]+/).some((part) => {
+    const numbers = part.length >= SHORTEST_GENERATED_PART ? (part.match(/\d+/g)?.length ?? 0) : 0
+    return numbers >= LEAST_NUMBERS && entropyOf(part) >= MIN_ENTROPY
+  })
+}
+
+export const SHORTEST_GENERATED_PART = 12
+export const LEAST_NUMBERS = 3
+const GENERATED = /^(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_+~-]{18,200}={0,2}$/
+export function isUuid(value: string): boolean {
+  return UUID.test(value)
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Numbers in hex, times, and identifiers in which every number ends a word: `Base64Url2`, `sha256ToUtf8`. */
 const NOT_SCRAMBLED =
   /^0[xX][0-9A-Fa-f]+$|^\d{4}-?\d\d-?\d\dT|^[a-z]*(?:\d{0,4}[A-Z][a-z]+)+\d{0,4}$|[(){}<>]|:\/\/|^[\w-]+(?:\.[\w-]+)+\//
@@ -127,14 +155,16 @@ const EXAMPLE_WORD =
 
 /** Returns true for a token that a text shows as an example: `ghp_xxxx`, `sk-ant-your-api-key-here`. */
 export function isPlaceholderText(token: string): boolean {
-  return token.length <= MAX_EXAMPLE_LENGTH && EXAMPLE_TOKEN.test(token)
+  return token.length <= MAX_EXAMPLE_LENGTH && (EXAMPLE_TOKEN.test(token) || EXAMPLE_WORDS.test(token))
 }
 
 /** Longer tokens are real. The limit also bounds the time of the pattern. */
 const MAX_EXAMPLE_LENGTH = 200
 
-const EXAMPLE_TOKEN =
-  /(?:[xX]{6,}|\*{4,}|\.{3,}|_{6,}|-{6,})$|^[\w.-]*?[-_](?:your|my|example|placeholder|insert|replace|paste)[-_](?:[A-Za-z]+[-_])*[A-Za-z]+$|EXAMPLE(?:KEY)?$/i
+const EXAMPLE_TOKEN = /(?:[xX]{6,}|\*{4,}|\.{3,}|_{6,}|-{6,}|EXAMPLE(?:KEY)?)$/i
+/** A random token can end in `_mY-Xl`, so the letters of all words must be small, or all capital. */
+const EXAMPLE_WORDS =
+  /[-_](?:(?:your|my|example|placeholder|insert|replace|paste)[-_](?:[a-z]+[-_])*[a-z]{3,}|(?:YOUR|MY|EXAMPLE|PLACEHOLDER|INSERT|REPLACE|PASTE)[-_](?:[A-Z]+[-_])*[A-Z]{3,})$/
 
 /** Returns true for a file, a URL, a version, a date or source code. */
 function isOrdinaryWord(value: string): boolean {

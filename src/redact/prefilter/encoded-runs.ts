@@ -38,7 +38,7 @@ function runAt(bytes: Uint8Array, start: number, end: number): EncodedRun | unde
   for (let skip = 0; skip < 4; skip++) {
     if (BEGINS_BASE64[bytes[start + skip]!] === 0) continue
     const kind = kindOfBase64(bytes, start + skip)
-    if (kind !== undefined) return { start: start + skip, end: endOf(bytes, start + skip, end, IN_RUN), kind }
+    if (kind !== undefined) return { start: start + skip, end: endOfLines(bytes, start + skip, end), kind }
   }
   return undefined
 }
@@ -89,6 +89,28 @@ function endOf(bytes: Uint8Array, start: number, end: number, members: Uint8Arra
   return at
 }
 
+/** Where base64 ends that may continue on the next lines, as in mail. A keyword can be in two of the lines. */
+function endOfLines(bytes: Uint8Array, start: number, end: number): number {
+  let lineEnd = endOf(bytes, start, end, IN_RUN)
+  for (let from = start; lineEnd - from >= SHORTEST_LINE;) {
+    from = lineEnd + lineBreakAt(bytes, lineEnd)
+    if (from === lineEnd || IN_RUN[bytes[from] ?? 0] !== 1 || from >= end) break
+    lineEnd = endOf(bytes, from, end, IN_RUN)
+  }
+  return lineEnd
+}
+
+/** Length of the line break at an index, which may be escaped, as in JSON; 0 if there is none. */
+export function lineBreakAt(bytes: Uint8Array, start: number): number {
+  let at = start
+  for (const [raw, letter] of LINE_BREAKS) {
+    let next = at
+    while (bytes[next] === BACKSLASH) next++
+    if (bytes[next] === (next > at ? letter : raw)) at = next + 1
+  }
+  return at - start
+}
+
 /** Where a word that is of no interest ends. It can be as long as an image, so this uses the search of the engine. */
 function endOfWord(bytes: Uint8Array, start: number, end: number): number {
   const near = Math.min(end, start + NEAR)
@@ -111,6 +133,14 @@ const NEAR = 128
 const MOST_SKIPPED = 8
 /** Quotes, spaces, line breaks and escapes. */
 const WORD_ENDS = [0x22, 0x5c, 0x20, 0x0a]
+/** The lines of mail and of keys have 64 or 76 characters. */
+const SHORTEST_LINE = 40
+const BACKSLASH = 0x5c
+/** A carriage return and a line feed, and the letters of their escapes. */
+const LINE_BREAKS = [
+  [0x0d, 0x72],
+  [0x0a, 0x6e],
+] as const
 const IN_RUN = new Uint8Array(256)
 for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_')
   IN_RUN[char.charCodeAt(0)] = 1

@@ -1,4 +1,5 @@
 import { judgeName } from '../secret-names.ts'
+import { LEAST_NUMBERS, SHORTEST_GENERATED_PART } from '../value-checks.ts'
 import { isLetterOrDigit, type ByteTest, type PatternKind } from './prefilter.ts'
 
 // The tests below read the bytes after a keyword, or before it. They are cheaper than a regular expression on a string, and may
@@ -21,7 +22,27 @@ const isKeyWithValue: ByteTest = (bytes, at, end) => {
   if (isNameByte(bytes[at] ?? 0) || !isNameWithValue(bytes, at, end)) return false
   let first = startOfName(bytes, at)
   if (bytes[first - 1] === SPACE) first = startOfName(bytes, first - 1)
-  return judgeName(String.fromCharCode(...bytes.subarray(first, at))) !== 'no'
+  const verdict = judgeName(String.fromCharCode(...bytes.subarray(first, at)))
+  return verdict === 'generated' ? isGeneratedWordNear(bytes, at, end) : verdict !== 'no'
+}
+
+/** A long word of letters with several numbers in it, soon after the name of a key. */
+const isGeneratedWordNear: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_GAP)
+  let [numbers, length, wasDigit] = [0, 0, false]
+  for (let next = at; next < end && (next < last || length > 0); next++) {
+    const byte = bytes[next]!
+    if (!isLetterOrDigit(byte)) {
+      ;[numbers, length, wasDigit] = [0, 0, false]
+      continue
+    }
+    const isDigit = byte <= DIGIT_NINE
+    if (isDigit && !wasDigit) numbers++
+    wasDigit = isDigit
+    length++
+    if (length >= SHORTEST_GENERATED_PART && numbers >= LEAST_NUMBERS) return true
+  }
+  return false
 }
 
 /** The end of an option, and then a value, with or without `=`. */
@@ -140,11 +161,12 @@ function skipSpaces(bytes: Uint8Array, at: number, end: number): number {
   return next
 }
 
-/** A one-letter option on the same line that takes a password in some programs. */
+/** A one-letter option on the same line, or on one that continues it, that takes a password in some programs. */
 const isPasswordOptionNear: ByteTest = (bytes, at, end) => {
   const last = Math.min(end - 2, at + LONGEST_LINE)
   for (let next = at; next < last; next++) {
-    if (bytes[next] === NEWLINE) return false
+    if (bytes[next] === NEWLINE && bytes[next - 1] !== BACKSLASH && bytes[next - 2] !== BACKSLASH)
+      return false
     if (bytes[next] === SPACE && bytes[next + 1] === DASH && OPTIONS.includes(bytes[next + 2]!)) return true
   }
   return false
@@ -177,6 +199,14 @@ const isDottedWord: ByteTest = (bytes, at, end) => {
   let next = at
   while (next < last && isTokenByte(bytes[next]!)) next++
   return bytes[next] === DOT && next - at >= SHORTEST_DOTTED_WORD
+}
+
+/** The rest of a word of base64, and after a dot another one that begins like a JSON object. */
+const isDottedJson: ByteTest = (bytes, at, end) => {
+  const last = Math.min(end, at + LONGEST_JSON_HEADER)
+  let next = at
+  while (next < last && isTokenByte(bytes[next]!)) next++
+  return bytes[next] === DOT && matchesWordAt(bytes, next + 1, BASE64_OF_JSON)
 }
 
 /**
@@ -267,6 +297,8 @@ const STATED_VERBS = ['is ', 'was ', 'is: '].map((word) => encoder.encode(word))
 const SIGNS = encoder.encode('!@#$%^&*~+')
 const LONGEST_LINE = 320
 const [SHORTEST_DOTTED_WORD, LONGEST_DOTTED_WORD] = [12, 40]
+const LONGEST_JSON_HEADER = 2000
+const BASE64_OF_JSON = encoder.encode('eyJ')
 const BASE64_GROUP = 4
 const NOT_BASE64 = 255
 /** Padding, and what separates the lines of base64. */
@@ -326,6 +358,7 @@ export type KeywordContext =
   | 'long-word'
   | 'long-token'
   | 'dotted-word'
+  | 'dotted-json'
   | 'hex'
   | 'digits'
   | 'uuid'
@@ -339,6 +372,7 @@ const CONTEXT_TESTS: Readonly<Record<KeywordContext, ByteTest>> = {
   'long-word': runOf(24, isLetterOrDigit),
   'long-token': runOf(20, isTokenByte),
   'dotted-word': isDottedWord,
+  'dotted-json': isDottedJson,
   hex: runOf(24, isHexDigit),
   digits: runOf(10, (byte) => byte >= 0x30 && byte <= 0x39),
   uuid: isFirstPartOfUuid,

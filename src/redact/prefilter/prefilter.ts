@@ -1,5 +1,5 @@
 import { fromBase64, NAMED_ENTITIES } from '../views.ts'
-import { nextEncodedRun, type EncodedRun } from './encoded-runs.ts'
+import { lineBreakAt, nextEncodedRun, type EncodedRun } from './encoded-runs.ts'
 import { WindowFilter } from './fingerprints.ts'
 
 /**
@@ -191,7 +191,7 @@ export class SecretPrefilter {
 }
 
 function decodeRun(bytes: Uint8Array, { start, end, kind }: EncodedRun): Uint8Array {
-  const run = bytes.subarray(start, end)
+  const run = withoutLineBreaks(bytes.subarray(start, end))
   if (kind === 'hex')
     return Uint8Array.from(
       { length: run.length >> 1 },
@@ -199,6 +199,17 @@ function decodeRun(bytes: Uint8Array, { start, end, kind }: EncodedRun): Uint8Ar
     )
   const decoded = fromBase64(new TextDecoder('latin1').decode(run))
   return kind === 'utf-16' ? decoded.filter((_, at) => at % 2 === 0) : decoded
+}
+
+function withoutLineBreaks(run: Uint8Array): Uint8Array {
+  if (!run.includes(NEWLINE) && !run.includes(BACKSLASH)) return run
+  const joined = new Uint8Array(run.length)
+  let length = 0
+  for (let at = 0; at < run.length; at++) {
+    at += lineBreakAt(run, at)
+    if (at < run.length) joined[length++] = run[at]!
+  }
+  return joined.subarray(0, length)
 }
 
 /** Resolves percent-encoding and the entities of HTML. Returns `undefined` if there are none. */
@@ -246,7 +257,7 @@ function hexValue(byte = 0): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-const [PERCENT, AMPERSAND, SEMICOLON] = [0x25, 0x26, 0x3b]
+const [NEWLINE, PERCENT, AMPERSAND, SEMICOLON, BACKSLASH] = [0x0a, 0x25, 0x26, 0x3b, 0x5c]
 const LONGEST_ENTITY = 10
 /** A value can be escaped more than once, for example if a URL is part of a parameter of a URL. */
 const MAX_ESCAPE_DEPTH = 3

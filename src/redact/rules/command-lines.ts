@@ -13,7 +13,7 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   {
     keywords: ['curl', 'wget'],
     program: 'curl|wget',
-    option: `-(?:(?:u|U|-user|-proxy-user)[ =]?["']?[^\\s:"']+:|(?:b|-cookie)[ =]?["']?[\\w.-]+=)`,
+    option: `-(?:(?:u|U|-user|-proxy-user)[ =]?["']?[^\\s:"']*:|(?:b|-cookie)[ =]?["']?[\\w.-]+=)`,
   },
   {
     keywords: ['mysql', 'mariadb', '7z x', '7z a'],
@@ -36,8 +36,8 @@ const PASSWORD_OPTIONS: readonly PasswordOption[] = [
   { keywords: [' login'], program: '(?:docker|podman|az|oc|skopeo) login', option: `-p ["']?` },
 ]
 
-/** The other arguments between a program and its option, on the same line. */
-const BETWEEN = '(?:\\.exe)?(?:[ \\t][^\\r\\n|;&]{0,300}?)?[ \\t]'
+/** The other arguments between a program and its option. A backslash continues a line. */
+const BETWEEN = '(?:\\.exe)?(?:[ \\t](?:[^\\r\\n|;&\\\\]|\\\\\\r?\\n|\\\\.){0,300}?)?[ \\t]'
 
 /** Passwords as arguments without an option, before a pipe, and in SQL. */
 const PASSWORD_ARGUMENTS: readonly Pick<RedactionRule, 'keywords' | 'pattern'>[] = [
@@ -128,10 +128,10 @@ export const commandLineRules = (): readonly RedactionRule[] => [
   {
     name: 'kubernetes-secret',
     service: 'values in the `data` of a Kubernetes Secret',
-    keywords: ['kind: Secret', '"Secret"', 'Secret\\"'],
+    keywords: ['kind: Secret', "kind: 'Secret", 'kind: "Secret', 'kind: \\"Secret', '"Secret"', 'Secret\\"'],
     // The lines before the value, up to `data:`. In JSON, the scanner uses the names of the members instead.
     pattern:
-      /(?<=^[ \t]*(?:data|stringData):[ \t]*\r?\n(?:[ \t]+[^\r\n]{1,4000}\r?\n){0,20})[ \t]+[\w.-]{1,253}: *["']?(?<secret>[^\s"']{4,4000})/gm,
+      /(?<=^[ \t]*(?:data|stringData):[ \t]*\r?\n(?:[ \t][^\r\n]{1,4000}\r?\n){0,20})[ \t]+[\w.-]{1,253}: *(?:[|>]-?[ \t]*\r?\n[ \t]+)?["']?(?<secret>[^\s"']{4,4000})/gim,
     isSecret: (value) => !isDummyValue(value) && !/^[|>&*{[]/.test(value),
     isLearned: true,
   },

@@ -1,6 +1,7 @@
 import type { RedactionRule } from './rule.ts'
 import { tokenRule } from './token-shape.ts'
 
+const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'.split('')
 const UUID = '{8h}-{4h}-{4h}-{4h}-{12h}'
 
 /** Tokens and keys of services. Most are known by their prefix. */
@@ -29,10 +30,10 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
       .map((prefix) => `${prefix}{16+t}`),
   ),
   tokenRule('bitbucket', 'Bitbucket', ['~ATBB{28+a}', 'BBDC-{32+b}']),
-  tokenRule('sourcegraph', 'Sourcegraph', ['sgp_{16H}_{40H}', 'sgp_local_{40H}', 'sgp_{40H}']),
+  tokenRule('sourcegraph', 'Sourcegraph', ['sgp_{16H}_{40H}', 'sgp_local_{40H}', 'sgp_{40H}', '|slk_{64h}|']),
   tokenRule('npm', 'npm', ['npm_{36+a}']),
   tokenRule('pypi', 'PyPI', ['pypi-AgE{40+w}']),
-  tokenRule('rubygems', 'RubyGems', ['rubygems_{48+h}']),
+  tokenRule('rubygems', 'RubyGems', ['rubygems_{48+a}']),
   tokenRule('crates-io', 'crates.io', ['~cio{32a}|'], { followedBy: 'long-word' }),
   tokenRule('nuget', 'NuGet', ['~oy2{43l}|'], { followedBy: 'long-word' }),
   tokenRule('packagist', 'Packagist', ['packagist_{32+w}']),
@@ -48,7 +49,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   tokenRule('harness', 'Harness', ['pat.{22w}.{24a}.{20a}', 'sat.{22w}.{24a}.{20a}']),
   tokenRule('octopus-deploy', 'Octopus Deploy', ['API-{26u}'], { followedBy: 'long-word' }),
   tokenRule('terraform', 'Terraform Cloud', ['{14a}.atlasv1.{60+=}']),
-  tokenRule('pulumi', 'Pulumi', ['pul-{40h}']),
+  tokenRule('pulumi', 'Pulumi', ['pul-{40l}']),
   tokenRule('infracost', 'Infracost', ['|ico-{32a}|']),
   tokenRule(
     'doppler',
@@ -56,6 +57,16 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
     ['pt', 'st', 'ct', 'sa', 'scim', 'audit', 'said'].map((kind) => `dp.${kind}.{40+t}`),
   ),
   tokenRule('vault', 'HashiCorp Vault', ['hvs.{20+w}', 'hvb.{20+w}', 'hvr.{20+w}']),
+  {
+    name: 'vault-legacy',
+    service: 'HashiCorp Vault',
+    shapes: ['s.7{23a}'],
+    keywords: ALPHANUMERIC.map((char) => `s.${char}`),
+    followedBy: 'letters-digits',
+    notInside: 'word',
+    pattern: /(?<![\w.-])s\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![\w.-])/g,
+    prefixes: ['s.'],
+  },
   tokenRule('1password', '1Password', [
     'ops_{100+=}',
     'A3-{6u}-{11u}-{5u}-{5u}-{5u}',
@@ -63,7 +74,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   ]),
   tokenRule('age', 'age', ['AGE-SECRET-KEY-1{50+u}', 'AGE-PLUGIN-{2-16u}-1{40+u}']),
   tokenRule('prefect', 'Prefect', ['pnu_{36a}', 'pnb_{36a}']),
-  tokenRule('sonarqube', 'SonarQube', ['squ_{40h}', 'sqp_{40h}', 'sqa_{40h}']),
+  tokenRule('sonarqube', 'SonarQube', ['squ_{40H}', 'sqp_{40H}', 'sqa_{40H}', 'sqco_{40+w}']),
   tokenRule('snyk', 'Snyk', ['snyk_uat.{30+t}', 'snyk_sat.{30+t}']),
   tokenRule('launchdarkly', 'LaunchDarkly', [`|sdk-${UUID}|`, `|api-${UUID}|`], { followedBy: 'uuid' }),
   tokenRule('scalingo', 'Scalingo', ['tk-us-{48w}']),
@@ -72,7 +83,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   tokenRule('sentry', 'Sentry', ['sntrys_{40+=}', 'sntryu_{60+h}', 'sntrya_{40+h}']),
   tokenRule('grafana', 'Grafana', ['glsa_{32+=}', 'glc_{32+=}', '~eyJrIjoi{70+=}']),
   tokenRule('new-relic', 'New Relic', [
-    ...['NRAK', 'NRII', 'NRJS', 'NRRA', 'NRAA', 'NRIQ'].map((kind) => `${kind}-{19+w}`),
+    ...['NRAK', 'NRII', 'NRJS', 'NRRA', 'NRAA', 'NRIQ', 'NRBR'].map((kind) => `${kind}-{19+w}`),
     '{6a}{30h}NRAL',
   ]),
   tokenRule(
@@ -82,7 +93,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
       ['01', '02', '03', '06', '08', '16'].map((number) => `dt0${kind}${number}.{8-24a}.{64+a}`),
     ),
   ),
-  tokenRule('postman', 'Postman', ['PMAK-{24h}-{34h}', 'PMAT-{26u}']),
+  tokenRule('postman', 'Postman', ['PMAK-{24a}-{34a}', 'PMAT-{26u}']),
   tokenRule('readme', 'ReadMe', ['rdme_{60+l}']),
   tokenRule('authress', 'Authress', [
     '{5-30l}.{4-6l}.acc_{10-32w}.{30+=}',
@@ -90,7 +101,19 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
   ]),
   tokenRule('defined-networking', 'Defined Networking', ['dnkey-{26w}-{52w}']),
   tokenRule('tailscale', 'Tailscale', ['tskey-{20+w}']),
-  tokenRule('posthog', 'PostHog', ['phx_{40+a}', 'phs_{40+a}']),
+  tokenRule('posthog', 'PostHog', ['phx_{40+w}', 'phs_{40+w}']),
+  tokenRule('pganalyze', 'pganalyze', ['pgar_{24+a}', 'pgaw_{24+a}']),
+  tokenRule('portainer', 'Portainer', ['|ptr_{40+w}']),
+  tokenRule('spectral', 'SpectralOps', ['|spu-{32h}|'], { followedBy: 'hex' }),
+  tokenRule('trufflehog', 'TruffleHog', ['thog-key-{16+h}']),
+  {
+    name: 'sidekiq',
+    service: 'Sidekiq',
+    shapes: ['BUNDLE_ENTERPRISE__CONTRIBSYS__COM={8h}:{8h}'],
+    keywords: ['contribsys'],
+    pattern: /contribsys[_.]{1,2}com[^\n]{0,40}?(?<![0-9a-f])(?<secret>[0-9a-f]{8}:[0-9a-f]{8})(?![\w-])/gi,
+    isLearned: true,
+  },
   tokenRule('checkly', 'Checkly', ['|cu_{32h}|'], { followedBy: 'hex' }),
   tokenRule('mergify', 'Mergify', ['mka_{32+w}']),
   tokenRule('depot', 'Depot', ['depot_org_{40+h}', 'depot_project_{40+h}']),
@@ -162,6 +185,7 @@ const modelProviderTokens = (): readonly RedactionRule[] => [
   tokenRule('e2b', 'E2B', ['e2b_{40h}']),
   tokenRule('browserbase', 'Browserbase', ['bb_live_{24+w}', 'bb_test_{24+w}']),
   tokenRule('context7', 'Context7', [`ctx7sk-${UUID}`]),
+  tokenRule('photoroom', 'PhotoRoom', ['|sk_pr_{1-20l}_{40h}|']),
   tokenRule('runpod', 'RunPod', ['rpa_{40+u}']),
   tokenRule('anyscale', 'Anyscale', ['esecret_{20+a}']),
   tokenRule('deepl', 'DeepL', [`${UUID}:fx`]),
@@ -275,9 +299,28 @@ const cloudTokens = (): readonly RedactionRule[] => [
   },
   tokenRule('alibaba', 'Alibaba Cloud', ['~LTAI{12-24a}|'], { followedBy: 'letters-digits' }),
   tokenRule('yandex', 'Yandex Cloud', ['~AQVN{35-38w}|', 'y0_{50+w}']),
+  {
+    name: 'yandex-static-key',
+    service: 'Yandex Cloud',
+    shapes: ['YC7{37w}'],
+    keywords: [...ALPHANUMERIC, '_', '-'].map((char) => `YC${char}`),
+    followedBy: 'long-token',
+    notInside: 'word',
+    pattern: /(?<![\w-])YC(?=[\w-]*\d)[\w-]{38}(?![\w-])/g,
+    prefixes: ['YC'],
+  },
+  {
+    name: 'yandex-iam',
+    service: 'Yandex Cloud',
+    shapes: ['t1.{40w}.{86w}=='],
+    keywords: ['t1.'],
+    notInside: 'word',
+    pattern: /(?<![\w-])t1\.[\w-]{1,200}={0,2}\.[\w-]{60,120}={0,2}/g,
+    prefixes: ['t1.'],
+  },
   tokenRule('digitalocean', 'DigitalOcean', ['dop_v1_{40+h}', 'doo_v1_{40+h}', 'dor_v1_{40+h}']),
   tokenRule('cloudflare-origin-ca', 'Cloudflare origin CA', ['v1.0-{24h}-{140+h}']),
-  tokenRule('cloudflare', 'Cloudflare', ['|cfut_{40+a}', '|cfat_{40+a}']),
+  tokenRule('cloudflare', 'Cloudflare', ['|cfut_{40+a}', '|cfat_{40+a}', '|cfk_{40+a}']),
   tokenRule('vercel-blob', 'Vercel Blob', ['vercel_blob_rw_{16+w}']),
   tokenRule('xata', 'Xata', ['|xau_{28+a}']),
   tokenRule('mongodb-atlas', 'MongoDB Atlas', ['mdb_sa_sk_{30+w}']),
@@ -311,7 +354,7 @@ const cloudTokens = (): readonly RedactionRule[] => [
   tokenRule('scaleway', 'Scaleway', ['~SCW{17u}|'], { followedBy: 'letters-digits' }),
   tokenRule('clickhouse', 'ClickHouse Cloud', ['|4b1d{38a}|'], { followedBy: 'long-word' }),
   tokenRule('planetscale', 'PlanetScale', ['pscale_tkn_{32+=}', 'pscale_pw_{32+=}', 'pscale_oauth_{32+=}']),
-  tokenRule('supabase', 'Supabase', ['sbp_{40+h}', 'sbp_oauth_{40+h}', 'sb_secret_{20+w}']),
+  tokenRule('supabase', 'Supabase', ['sbp_{40+l}', 'sbp_oauth_{40+l}', 'sb_secret_{20+w}']),
   tokenRule('neon', 'Neon', ['napi_{40+l}']),
   tokenRule('cockroachdb', 'CockroachDB', ['CCDB1_{20+w}']),
   tokenRule('confluent', 'Confluent', ['~cflt{60+b}']),
@@ -329,7 +372,11 @@ const webServiceTokens = (): readonly RedactionRule[] => [
   ]),
   tokenRule('linear', 'Linear', ['lin_api_{32+a}', 'lin_oauth_{32+a}', 'lin_wh_{32+a}']),
   tokenRule('notion', 'Notion', ['ntn_{40+a}', 'secret_{40+a}']),
-  tokenRule('figma', 'Figma', ['figd_{20+w}', 'figu_{20+w}', 'figo_{20+w}']),
+  tokenRule(
+    'figma',
+    'Figma',
+    ['d', 'u', 'o', 'r', 'p'].map((kind) => `fig${kind}_{20+w}`),
+  ),
   tokenRule('airtable', 'Airtable', ['~pat{14a}.{64h}|'], { followedBy: 'dotted-word' }),
   {
     name: 'asana',
@@ -340,7 +387,7 @@ const webServiceTokens = (): readonly RedactionRule[] => [
     pattern: /(?<![\w-])[12]\/\d{15,17}(?:\/\d{15,17})?:[0-9a-f]{32}(?![\w-])/g,
   },
   tokenRule('clickup', 'ClickUp', ['pk_{6-10d}_{32u}'], { followedBy: 'long-token' }),
-  tokenRule('typeform', 'Typeform', ['tfp_{40+t}']),
+  tokenRule('typeform', 'Typeform', ['tfp_{40+=}']),
   tokenRule('frameio', 'Frame.io', ['fio-u-{60+=}']),
   tokenRule('adobe', 'Adobe', ['p8e-{32a}']),
   tokenRule('contentful', 'Contentful', ['CFPAT-{40+w}']),
@@ -368,6 +415,18 @@ const webServiceTokens = (): readonly RedactionRule[] => [
   tokenRule('stytch', 'Stytch', ['secret-live-{36+=}', 'secret-test-{36+=}']),
   tokenRule('svix', 'Svix', ['|testsk_{30+=}']),
   tokenRule('hookdeck', 'Hookdeck', ['hkdk_{30+w}']),
+  tokenRule('adafruit', 'Adafruit IO', ['|aio_{28a}|']),
+  tokenRule('bannerbear', 'Bannerbear', ['|bb_pr_{30h}|', '|bb_ma_{30h}|']),
+  tokenRule('rootly', 'Rootly', ['rootly_{64h}']),
+  tokenRule('salad-cloud', 'Salad Cloud', ['salad_cloud_{40+w}']),
+  tokenRule('teamwork', 'Teamwork', ['tkn.v1_{40+=}']),
+  tokenRule('flexport', 'Flexport', ['shltm_{38+w}']),
+  tokenRule('pagarme', 'Pagar.me', ['|ak_live_{24+a}', '|ak_test_{24+a}']),
+  tokenRule('pubnub', 'PubNub', [`|pub-c-${UUID}`, `|sub-c-${UUID}`, '|sec-c-{40+b}']),
+  tokenRule('robinhood', 'Robinhood', [`|rh-api-${UUID}`], { followedBy: 'uuid' }),
+  tokenRule('salesforce-consumer-key', 'Salesforce consumer key', ['~3MVG9{60+t}']),
+  tokenRule('ubidots', 'Ubidots', ['|BBFF-{30+a}', '|BBUS-{30+a}']),
+  tokenRule('besttime', 'BestTime', ['|pri_{32h}|'], { followedBy: 'hex' }),
   tokenRule('woocommerce', 'WooCommerce', ['|ck_{40h}|', '|cs_{40h}|'], { followedBy: 'hex' }),
   tokenRule('jumpcloud', 'JumpCloud', ['|jca_{36+a}']),
   {
@@ -385,6 +444,14 @@ const webServiceTokens = (): readonly RedactionRule[] => [
   tokenRule('val-town', 'Val Town', ['vtwn_{24+a}']),
   tokenRule('duffel', 'Duffel', ['duffel_test_{40+=}', 'duffel_live_{40+=}']),
   tokenRule('rapidapi', 'RapidAPI', ['{10l}msh{15l}p1{6l}jsn{12l}']),
+  {
+    name: 'facebook-app',
+    service: 'Facebook',
+    shapes: ['facebook 1{15d}|{27w}'],
+    keywords: ['facebook', 'fb_', 'meta_'],
+    pattern: /(?:facebook|fb_|meta_)[^\n]{0,60}?(?<!\d)(?<secret>\d{15,16}\|[\w-]{27})(?![\w-])/gi,
+    isLearned: true,
+  },
   {
     ...tokenRule('facebook', 'Facebook', ['~EAA{100+a}'], { followedBy: 'long-word' }),
     isSecret: (value) => !value.slice(3).includes('AAAA'), // zeros in the base64 of a program
@@ -457,9 +524,10 @@ const messagingTokens = (): readonly RedactionRule[] => [
   {
     name: 'telegram',
     service: 'Telegram',
-    shapes: ['{9d}:AA{33w}', '{10d}:AA{33w}'],
-    keywords: [':AA'],
-    pattern: /(?<!\d)\d{8,10}:(?<secret>AA[\w-]{32,34})(?![\w-])/g,
+    shapes: ['{9d}:AA{33w}', '{10d}:AA{33w}', '{8d}:A{34w}'],
+    keywords: [...ALPHANUMERIC, '_', '-'].map((char) => `:A${char}`),
+    followedBy: 'long-token',
+    pattern: /(?<!\d)\d{5,16}:(?<secret>AA[\w-]{32,34}|A[\w-]{34})(?![\w-])/g,
   },
   {
     name: 'sendgrid',
@@ -497,6 +565,8 @@ const paymentTokens = (): readonly RedactionRule[] => [
     ...['sk_live', 'rk_live', 'sk_test', 'rk_test', 'sk_prod', 'rk_prod'].map((kind) => `${kind}_{10+w}`),
     'whsec_{16+=}',
   ]),
+  tokenRule('iex', 'IEX Cloud', ['|sk_{32h}|'], { followedBy: 'hex' }),
+  tokenRule('gocardless', 'GoCardless', ['|live_{40=}|'], { followedBy: 'long-token' }),
   tokenRule('stripe-organisation', 'Stripe', ['sk_org_live_{20+w}', 'sk_org_test_{20+w}']),
   tokenRule('sk-underscore', 'Knock and others', ['|sk_{36-60a}|']),
   tokenRule('paypal', 'PayPal', ['|A21AA{60+w}']),
@@ -505,7 +575,11 @@ const paymentTokens = (): readonly RedactionRule[] => [
   tokenRule('ramp', 'Ramp', ['ramp_sec_{40+a}']),
   tokenRule('brex', 'Brex', ['|bxt_{30+a}']),
   tokenRule('mercury', 'Mercury', ['secret-token:mercury_{30+w}']),
-  tokenRule('square', 'Square', ['sq0atp-{22+w}', 'sq0csp-{40+w}']),
+  tokenRule(
+    'square',
+    'Square',
+    ['sq0atp', 'sq0csp', 'sq0csb', 'sq0idp', 'sq0idb'].map((kind) => `${kind}-{22+w}`),
+  ),
   {
     name: 'square-access',
     service: 'Square',
@@ -561,6 +635,15 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
     // The look-ahead makes sure that two dots follow. Otherwise a long word would be searched for them from each `eyJ` in it.
     pattern:
       /(?<![\w-])(?=[\w-]+\.[\w-]{2,}\.)[\w-]*?(?<secret>eyJ[\w-]{8,}\.[\w-]{2,}\.[\w-]*(?:\.[\w-]*){0,2})/g,
+  },
+  {
+    name: 'jwt', // with other members at the beginning of its header
+    service: 'JSON Web Token',
+    shapes: ['eyJ2ZXIiOiIyIn0.eyJzdWIiOiI{24a}.{43w}'],
+    keywords: ['eyJ'],
+    followedBy: 'dotted-json',
+    notInside: 'word',
+    pattern: /(?<![\w-])eyJ[\w-]{4,2000}\.eyJ[\w-]{8,}\.[\w-]{16,}/g,
   },
   {
     name: 'twitter',
