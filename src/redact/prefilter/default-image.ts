@@ -4,7 +4,7 @@ import type { PrefilterImage } from './prefilter.ts'
 /** The name of the default rules on tapes. It changes with the rules. */
 export const RULES_NAME = 'default-7'
 
-export const RULES_DIGEST = '08968b3a6b47f6fb'
+export const RULES_DIGEST = 'e48e69bf0b02f464'
 
 /** The prefilter's tables for the default rules. Computing them would delay the first message of every recording. */
 export const DEFAULT_IMAGE: PrefilterImage = {

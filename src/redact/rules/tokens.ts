@@ -64,7 +64,7 @@ const sourceCodeTokens = (): readonly RedactionRule[] => [
     keywords: ALPHANUMERIC.map((char) => `s.${char}`),
     followedBy: 'letters-digits',
     notInside: 'word',
-    pattern: /(?<![\w.-])s\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![\w.-])/g,
+    pattern: /(?<![\w.-])s\.(?=[A-Za-z]*\d)[A-Za-z0-9]{24}(?![\w-]|\.\w)/g,
     prefixes: ['s.'],
   },
   tokenRule('1password', '1Password', [
