@@ -22,6 +22,8 @@ const FILTERS = {
   'by argument': 'params.arguments.city = Oslo',
   'by result': 'result.total > 100',
   'by size': 'size:>50mb',
+  'by number': '#999999999',
+  'by what it is not': '-method:initialize,tools/call,notifications/initialized',
 }
 const MOST = 1.2
 
@@ -63,13 +65,14 @@ export async function interceptHttp({ rounds }) {
     for (const [name, filter] of Object.entries(FILTERS))
       variants[name] = await start('stderr', [...record, '--intercept', filter, ...address])
     const met = []
-    for (const { size, label, posted } of SIZES) {
-      const results = await interleave(rounds, variants, async (origin) => {
-        const words = [join(here, 'http', 'driver.mjs'), 'calls', origin, String(posted), '16', String(size)]
-        return JSON.parse((await run(node, words, { timeout: 120_000 })).stdout)
-      })
-      met.push(...compare(`--url, ${label}, 16 at once`, results, 'cps'))
-    }
+    for (const { size, label, posted } of SIZES)
+      for (const [kind, how] of Object.entries({ calls: 'JSON', told: 'events' })) {
+        const results = await interleave(rounds, variants, async (origin) => {
+          const words = [join(here, 'http', 'driver.mjs'), kind, origin, String(posted), '16', String(size)]
+          return JSON.parse((await run(node, words, { timeout: 120_000 })).stdout)
+        })
+        met.push(...compare(`--url, ${label}, as ${how}, 16 at once`, results, 'cps'))
+      }
     return met
   } finally {
     for (const child of started) child.kill()

@@ -1,4 +1,4 @@
-// usage: driver.mjs calls <origin> <count> <at once> [<bytes>] | events <origin>: prints p50 in microseconds, and calls a second
+// usage: driver.mjs calls|told <origin> <count> <at once> [<bytes>] | events <origin>: prints p50 in microseconds, and calls a second
 import { Agent, request } from 'node:http'
 
 const [kind, origin, count = '0', atOnce = '1', size = '200'] = process.argv.slice(2)
@@ -9,15 +9,15 @@ const BODY = JSON.stringify({
   method: 'tools/call',
   params: { name: 'echo', arguments: { text: 'x'.repeat(Math.max(1, Number(size) - 110)) } },
 })
-/** Requests of 200 B are answered alike, and others in their size. */
-const CALL = size === '200' ? '/mcp/call' : `/mcp/call?${size}`
+/** Requests of 200 B are answered alike, and others in their size; with `told`, as an event. */
+const CALL = kind === 'told' ? `/mcp/told?${size}` : size === '200' ? '/mcp/call' : `/mcp/call?${size}`
 const HEADERS = {
   'Content-Type': 'application/json',
   Accept: 'application/json, text/event-stream',
   'Content-Length': BODY.length,
 }
 
-console.log(JSON.stringify(kind === 'calls' ? await calls() : await events()))
+console.log(JSON.stringify(kind === 'events' ? await events() : await calls()))
 agent.destroy()
 
 async function calls() {

@@ -1,4 +1,5 @@
-// The server of the HTTP bench: a POST to /mcp/call is answered at once, one with a size in the query by as many bytes, another one by 300 events, 1 ms apart, that carry the time.
+// The server of the HTTP bench: a POST to /mcp/call is answered at once, one with a size in the query by as many bytes, one to /mcp/told by
+// as many bytes as an event, another one by 300 events, 1 ms apart, that carry the time.
 import { createServer } from 'node:http'
 
 const ANSWER = answer(120)
@@ -11,6 +12,7 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   req.on('end', () => {
     if (req.url === '/mcp/call') res.writeHead(200, HEAD).end(ANSWER)
     else if (req.url.startsWith('/mcp/call?')) answerSized(res, req.url)
+    else if (req.url.startsWith('/mcp/told?')) answerTold(res, req.url)
     else tell(res.writeHead(200, { 'Content-Type': 'text/event-stream' }), 300)
   })
 })
@@ -22,6 +24,14 @@ function answer(length) {
     id: 1,
     result: { content: [{ type: 'text', text: 'x'.repeat(length) }] },
   })
+}
+
+function answerTold(res, url) {
+  if (!sized.has(url)) {
+    const message = answer(Number(url.split('?')[1]) - 80)
+    sized.set(url, Buffer.from(`event: message\ndata: ${message}\n\n`))
+  }
+  res.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(sized.get(url))
 }
 
 function answerSized(res, url) {

@@ -75,8 +75,9 @@ async function killOnce({ face, victim, signal, tape, folder, round }) {
   let isOver = false
   const drive = (face === 'debug' ? typeCommands : speakProtocol)(child, () => isOver)
   const control = victim === 'control' ? await attachedClient(home, tape) : undefined
-  await becomes(() => serverOn(record) !== undefined)
-  const server = serverOn(record)
+  await becomes(() => existsSync(record) && serverOf(child.pid) !== undefined)
+  const server = serverOf(child.pid)
+  if (server === undefined) problems.push('there is no server')
   const moment = Math.random() * 400
   await sleep(moment)
   const pid = { debugger: child.pid, adapter: child.pid, server, control: control?.pid }[victim]
@@ -157,9 +158,14 @@ async function tapeProblems(record, isCut) {
   return hasEnd || isCut ? [] : ['the tape of the run has no end']
 }
 
-function serverOn(tape) {
-  if (!existsSync(tape)) return undefined
-  return Number(/"pid":(\d+)/.exec(readFileSync(tape, 'utf8'))?.[1] ?? NaN) || undefined
+/** The process that the debugger or the adapter has started. Its parent may be gone already. */
+function serverOf(parent) {
+  try {
+    const [first = ''] = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').split(' ')
+    return Number(first) || undefined
+  } catch {
+    return undefined
+  }
 }
 
 function reelay(home, args) {

@@ -277,11 +277,12 @@ export class UnreadMessages {
   }
 
   #requestPasses({ id, request }: Extract<BeginningSketch, { kind: 'request' }>): boolean {
-    const { dir, open } = this.#options
-    this.#know('request', { id, messages: undefined, request, exchanges: undefined, longestMs: null })
+    const { dir, open, decider } = this.#options
+    const exchanges = dir === 'c2s' ? rangeOf(decider.nextNumber) : null
+    this.#know('request', { id, messages: undefined, request, exchanges, longestMs: null })
     if (this.#mayMatch()) return false
     // Its response will seem to belong to no request.
-    if (this.#replyMayMatch(id, undefined, request) || this.#replyMayMatch(id, null, null)) return false
+    if (this.#replyMayMatch(id, exchanges, request) || this.#replyMayMatch(id, null, null)) return false
     if (id !== undefined) open[dir].delete(id) // of an earlier request with the same id
     return id !== undefined || open[dir].size === 0
   }

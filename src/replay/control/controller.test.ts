@@ -84,6 +84,20 @@ test('a run stops at its first message, and steps to the next ones and to the en
   expect((await run.report).summary).toMatchObject({ sent: 6, verdict: 'fail' })
 })
 
+test('a run that is paused in the moment in which it goes on stops at the next message', async () => {
+  const { at, controller, live } = debug({}, stopAtFirst)
+  expect(await at()).toBe('#2 request (entry)')
+  controller.step()
+  controller.pause()
+  controller.pause()
+  expect(await at()).toBe('#3 request (pause)')
+  expect(live.heard.length).toBe(1)
+  controller.resume()
+  controller.pause()
+  expect(await at()).toBe('#4 request (pause)')
+  expect(await at(STEP)).toBe('#5 request (step)')
+})
+
 test.each<[name: string, spec: object, stops: readonly string[]]>([
   ['a number', { filter: '#4' }, ['#4 request']],
   [

@@ -600,8 +600,9 @@ export class ReplayController {
     for (const listener of this.#listeners) listener(event)
   }
 
+  /** A run that goes on and is paused in the same moment goes on to the next message. */
   async #untilResumed(): Promise<void> {
-    while (this.#status === 'paused') await this.#nextChange()
+    while (this.#status === 'paused' && !this.#isPauseOpen) await this.#nextChange()
   }
 
   #notifyWaiters(): void {
