@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const CALLS = 24
 const PAUSE_MS = 15
-/** A call without a response is given up. Only a call that the user dropped may need that. */
-const PATIENCE_MS = 4000
+/** A call without a response is given up. Only a call that the user dropped may need that, also on a busy machine. */
+const PATIENCE_MS = 10_000
 
 const { command, target } = JSON.parse(process.argv[2])
 const open = new Map()

@@ -18,7 +18,7 @@ const VICTIMS = ['user', 'terminal', 'client', 'recorder', 'server']
 const SIGNALS = ['SIGKILL', 'SIGTERM']
 const ROUNDS = 5
 /** Long enough for a loaded machine. */
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 40_000
 const HOLD_LIMIT_MS = 1500
 
 /** `--only` selects doors and victims by a text, such as `stdio, user`. */

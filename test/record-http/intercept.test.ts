@@ -298,7 +298,7 @@ test('a message that cannot be held goes on with the same bytes, and the user is
 const notification = (data: string): string =>
   JSON.stringify({ jsonrpc: '2.0', method: 'notifications/x', params: { data } })
 
-test('a stream of events keeps its bytes however it is cut and whatever ends its lines, and one event is left out of it', async () => {
+test('a stream of events keeps its bytes, whatever ends its lines and however it is cut', async () => {
   const parts = [
     `: begins\n\n`,
     `event: message\r\nid: 1\r\ndata: ${notification('windows')}\r\n\r\n`,
