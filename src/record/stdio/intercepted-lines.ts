@@ -23,8 +23,6 @@ const CARRIAGE_RETURN = 13
 const [OPEN_BRACE, OPEN_BRACKET] = Buffer.from('{[')
 /** A longer line is forwarded as it arrives and never held, and the user is told. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024
-/** More than the beginning of a line that shows what it is. */
-const MAX_BEGINNING = 1024
 /** Of a longer line that is forwarded as it arrives, only the beginning and the end are kept. */
 const MAX_KEPT_BYTES = 64 * 1024
 /** More than the end of a message that shows its id. */
@@ -64,45 +62,15 @@ export class InterceptedLines implements DirectionRecorder {
     const rest = end === 0 ? bytes : bytes.subarray(end)
     const isFirstPart = this.#partialBytes === 0
     if (end > 0) {
-      const { passed, lines } = this.#completeLine(bytes.subarray(0, end), handOn)
+      const lines = this.#withPartial(end === bytes.length ? bytes : bytes.subarray(0, end))
       const passing = this.#passingLines(lines)
-      const earlier = bytes.subarray(passed, end - lines.length)
-      if (!passing.isWhole) {
-        if (earlier.length > 0) this.#options.recorder.pass(earlier, () => handOn(earlier))
-        this.#passLines(lines, passing, handOn)
-      } else if (this.#passesRest(rest)) {
-        const passingBytes = passed === 0 ? bytes : bytes.subarray(passed)
-        return this.#options.recorder.pass(passingBytes, () => handOn(passingBytes))
-      } else {
-        const passingBytes = bytes.subarray(passed, end)
-        if (passingBytes.length > 0) this.#options.recorder.pass(passingBytes, () => handOn(passingBytes))
-      }
+      if (!passing.isWhole) this.#passLines(lines, passing, handOn)
+      else if (!isFirstPart || !this.#passesRest(rest))
+        this.#options.recorder.pass(lines, () => handOn(lines))
+      else return this.#options.recorder.pass(chunk, handOn)
       if (rest.length > 0) this.#keep(rest, handOn)
     } else if (isFirstPart && this.#passesRest(rest)) this.#options.recorder.pass(chunk, handOn)
     else this.#keep(rest, handOn)
-  }
-
-  /**
-   * Decides about the line whose first parts have been kept. Only this line is copied: if it passes, its parts are forwarded as they
-   * have arrived. Returns how many bytes were forwarded or taken over, and the lines that were not looked at.
-   */
-  #completeLine(
-    whole: Buffer,
-    handOn: (bytes?: Uint8Array) => void,
-  ): { readonly passed: number; readonly lines: Buffer } {
-    if (this.#partialBytes === 0) return { passed: 0, lines: whole }
-    const { link, dir, recorder } = this.#options
-    const lineEnd = whole.indexOf(LINE_FEED) + 1
-    const parts = this.#partial
-    const line = this.#withPartial(whole.subarray(0, lineEnd))
-    const lines = whole.subarray(lineEnd)
-    link.beginLines(line, dir)
-    if (link.nextLine(line, 0, dir) < line.length) {
-      this.#passLines(line, { first: 0, next: () => line.length, isWhole: false }, handOn)
-      return { passed: lineEnd, lines }
-    }
-    for (const part of parts) recorder.pass(part, () => handOn(part))
-    return { passed: 0, lines }
   }
 
   /** Most chunks are whole lines. */
@@ -123,10 +91,9 @@ export class InterceptedLines implements DirectionRecorder {
       this.#continueForwarded(lines.subarray(0, start))
     }
     const unread = start === 0 ? lines : lines.subarray(start)
-    if (unread.length === 0) return { first: lines.length, next: () => lines.length, isWhole: true }
     link.beginLines(unread, dir)
     const next = (at: number): number => start + link.nextLine(unread, at - start, dir)
-    const first = next(start)
+    const first = start === lines.length ? start : next(start)
     return { first, next, isWhole: first === lines.length }
   }
 
@@ -182,10 +149,7 @@ export class InterceptedLines implements DirectionRecorder {
   #canForward(): boolean {
     if (this.#partialBytes > MAX_HELD_BYTES) return true
     const { link, dir } = this.#options
-    const [first, second, ...others] = this.#partial
-    if (first === undefined || second === undefined || others.length > 0 || first.length > MAX_BEGINNING)
-      return false
-    return link.passesBeginning(Buffer.concat([first, second.subarray(0, MAX_BEGINNING)]), 0, dir)
+    return this.#partial.length === 2 && link.passesBeginning(Buffer.concat(this.#partial), 0, dir)
   }
 
   #withPartial(bytes: Buffer): Buffer {
