@@ -69,8 +69,15 @@ async function startReelay(started, origin, subcommand) {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   started.push(child)
-  const [line] = await once(child.stderr, 'data')
-  return new URL(/client: (\S+)/.exec(line.toString())[1]).origin
+  let said = ''
+  const url = await new Promise((resolve) => {
+    child.stderr.on('data', (text) => {
+      said = (said + text).slice(-10_000)
+      const [, found] = /client: (http\S+)\s/.exec(said) ?? []
+      if (found !== undefined) resolve(found)
+    })
+  })
+  return new URL(url).origin
 }
 
 function print(results, field, unit) {

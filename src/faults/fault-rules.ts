@@ -157,6 +157,11 @@ function isProbability(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1
 }
 
+/** The last part of a name, if JSON can spell it otherwise only with Unicode escapes; a slash may be escaped in another way. */
+function plainPartOf(name: string | undefined): string | undefined {
+  return /(?:^|\/)([\w-]+)$/.exec(name ?? '')?.[1]
+}
+
 /** The faults of one session: counts its requests and applies the rules to them. */
 export class SessionFaults {
   readonly #counters: readonly FaultRuleCounter[]
@@ -178,6 +183,14 @@ export class SessionFaults {
   /** Whether a rule applies to requests of the server, such as an elicitation. */
   get selectsServerRequests(): boolean {
     return this.#serverCounters.length > 0
+  }
+
+  /** Returns false if no rule can apply to a request of the client, because its JSON text has none of the names that the rules select. */
+  mayApply(contains: (text: string) => boolean): boolean {
+    return this.#counters.some(({ rule: { when } }) => {
+      const name = plainPartOf(when.tool ?? when.method)
+      return name === undefined || contains(name)
+    })
   }
 
   /**

@@ -228,9 +228,7 @@ function generatorLines({ result }: LoadReport): readonly string[] {
   const line = `generator: busy ${Math.round(generator.busy * 100)} %, sent late by p99 ${formatDuration(lag)}`
   return [
     line,
-    ...(isGeneratorLimit(result)
-      ? ['WARNING: the generator was the limit, not the server: use fewer users, or more --threads']
-      : []),
+    ...(isGeneratorLimit(result) ? [limitWarning(generator.busy)] : []),
     ...(generator.waited > 0
       ? [
           `${generator.waited} sessions had to wait for a free process: raise --max-processes, or lower the load`,
@@ -238,6 +236,14 @@ function generatorLines({ result }: LoadReport): readonly string[] {
       : []),
   ]
 }
+
+function limitWarning(busy: number): string {
+  return busy > HARDLY_BUSY
+    ? 'WARNING: the generator was the limit, not the server: use fewer users, or more --threads'
+    : 'WARNING: calls were sent late, although the generator was not busy: other programs use this machine, or the server does. Use another one'
+}
+
+const HARDLY_BUSY = 0.5
 
 function workerLines({ workers: summary }: LoadReport): readonly string[] {
   if (summary === undefined) return []

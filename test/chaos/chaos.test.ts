@@ -85,6 +85,29 @@ test('a fault is marked on the tape, with what each side saw', async () => {
   ])
 })
 
+test('a request is recognized if its method or tool is written with escapes', async () => {
+  const run = chaos(fixtureServer('answer-calls'), [
+    { tool: 'first', error: { code: 1, message: 'by its tool' } },
+    { method: 'tools/list', error: { code: 2, message: 'by its method' } },
+  ])
+  const out = await answersTo(run, [
+    text(callOf(1, 'first', {})).replace('"first"', String.raw`"\u0066irst"`),
+    String.raw`{"jsonrpc":"2.0","id":2,"method":"tools\/list"}`,
+    text(callOf(3, 'second', {})),
+  ])
+  const answers = out.trim().split('\n')
+  expect(
+    answers.map((line) => {
+      const { id, error } = JSON.parse(line)
+      return [id, error?.message]
+    }),
+  ).toEqual([
+    [1, 'by its tool'],
+    [2, 'by its method'],
+    [3, undefined],
+  ])
+})
+
 test('the same seed gives the same bytes, and another seed others', async () => {
   const faults = [
     { probability: 0.5, oneOf: [{ malformed: 'truncated' }, { duplicate: true }, { stray: true }] },

@@ -12,6 +12,7 @@ import {
   type Request,
 } from '../../protocol/message.ts'
 import { seededRandom } from '../../seeded-random.ts'
+import { GlancedBytes } from './message-glance.ts'
 import {
   receiverOf,
   senderOf,
@@ -81,13 +82,17 @@ class FaultyLink implements InterceptedLink {
     this.#scope = scope
   }
 
-  /** Requests have to be counted. What the server sends is looked at only while a fault waits for it. */
-  passes(_message: Buffer, dir: Direction): boolean {
-    return dir === 's2c' && this.#calls.size === 0 && !this.#injector.faults.selectsServerRequests
+  /** What the server sends is looked at only while a fault waits for it, and requests only if a rule may select them. */
+  passes(message: Buffer, dir: Direction): boolean {
+    if (this.#calls.size > 0) return false
+    const { faults } = this.#injector
+    if (dir === 's2c') return !faults.selectsServerRequests
+    const glanced = new GlancedBytes(message, false)
+    return !faults.mayApply((text) => glanced.mayContain(text))
   }
 
   passesBeginning(chunk: Buffer, _start: number, dir: Direction): boolean {
-    return this.passes(chunk, dir)
+    return dir === 's2c' && this.passes(chunk, dir)
   }
 
   beginLines(): void {}
