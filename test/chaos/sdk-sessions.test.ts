@@ -1,9 +1,13 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { installPythonSdk } from '../../scripts/interop/ecosystem.mjs'
 import { connectStdio, type SdkProcess } from '../support/sdk-session.ts'
 import { callTool } from '../support/sdk.ts'
 import { fixtureServer, linesOf, REELAY, temporaryFolder } from '../support/recorder.ts'
@@ -51,6 +55,23 @@ test('a client of SDK v1 is told that its task has expired', async () => {
   await expect(client.experimental.tasks.getTask(taskId)).rejects.toThrow('Task not found or expired')
   expect(markedOn(tape)).toContain('task')
 })
+
+test.each([
+  ['never-ends', { status: 'working' }],
+  ['expired', { error: 'Task not found or expired' }],
+])(
+  'a client of the Python SDK asks for a task with the fault %s, and is told what the fault says',
+  async (task, seen) => {
+    const { command, tape } = chaos('tasks', { method: 'tasks/get', task })
+    const words = ['test/fixtures/clients/python-task.py', ...command]
+    const child = spawn(installPythonSdk(), words, { stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = once(child, 'exit')
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    expect(JSON.parse(String(line))).toEqual(seen)
+    await ended
+    expect(markedOn(tape)).toContain('task')
+  },
+)
 
 /** A session of SDK v2 in the modern era. */
 function modernClient(command: readonly string[]): Promise<SdkProcess> {
