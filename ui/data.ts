@@ -13,6 +13,8 @@ export class Report {
   readonly size: number
   /** The time of the last message, in milliseconds. */
   readonly end: number
+  /** The time of the first row. */
+  readonly begin: number
   readonly hasTimes: boolean
   /** The columns that are read for every frame of the timeline. */
   readonly at: Float64Array
@@ -25,6 +27,7 @@ export class Report {
     this.data = data
     this.size = data.rows.number.length
     let end = 1
+    let begin = Infinity
     let hasTimes = false
     const toneOfText = data.texts.map((text) => TONE_LIST.indexOf(TONES[text] ?? 'plain'))
     this.at = Float64Array.from(data.rows.at)
@@ -37,8 +40,10 @@ export class Report {
       if (at < 0) continue
       hasTimes = true
       if (rowEnd > end) end = rowEnd
+      if (at < begin) begin = at
     }
     this.end = end
+    this.begin = Math.min(begin, end - 1)
     this.hasTimes = hasTimes
   }
 
@@ -239,7 +244,7 @@ export async function openReport(): Promise<void> {
     if (data === undefined) throw new Error('This page contains no report.')
     const opened = new Report(data)
     batch(() => {
-      range.value = [0, opened.end]
+      range.value = [opened.begin, opened.end]
       report.value = opened
       selected.value = firstWithFindings(opened)
     })

@@ -39,7 +39,7 @@ function Branch({ name, value, isText, isOpen: isOpenFirst }: BranchProps) {
   const [isOpen, setOpen] = useState(isOpenFirst || entries.length <= 3)
   const [limit, setLimit] = useState(PAGE)
   const isList = Array.isArray(value)
-  const size = `${entries.length} ${isList ? 'items' : 'members'}`
+  const size = `${entries.length} ${isList ? 'item' : 'member'}${entries.length === 1 ? '' : 's'}`
   return (
     <div class="node">
       <button type="button" class="branch" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -63,7 +63,7 @@ export function RowList({ current }: { readonly current: Report }) {
     >
       <div
         role="presentation"
-        class="rows"
+        class={current.hasTimes ? 'rows' : 'rows untimed'}
         style={{ height: `${virtual.getTotalSize()}px`, '--number': `${numberWidth(current)}ch` }}
       >
         {virtual.getVirtualItems().map(({ index, start }) => (
@@ -125,8 +125,12 @@ function Row({ current, row, top, place, of }: RowProps) {
       <span class="outcome" title={outcome}>
         {outcome}
       </span>
-      <span class="time">{duration < 0 ? '–' : durationText(duration)}</span>
-      <span class="at">{at < 0 ? '' : `+${durationText(at)}`}</span>
+      {current.hasTimes && (
+        <>
+          <span class="time">{duration >= 0 ? durationText(duration) : at < 0 ? '' : '–'}</span>
+          <span class="at">{at < 0 ? '' : `+${durationText(at)}`}</span>
+        </>
+      )}
     </div>
   )
 }

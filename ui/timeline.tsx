@@ -81,7 +81,7 @@ export function Timeline({ current }: { readonly current: Report }) {
           <button type="button" onClick={() => zoom(current, 2)} aria-label="Zoom out">
             −
           </button>
-          <button type="button" onClick={() => setRange(current, 0, current.end)}>
+          <button type="button" onClick={() => setRange(current, current.begin, current.end)}>
             Fit
           </button>
         </div>
@@ -141,7 +141,7 @@ const KEYS: Readonly<Record<string, (current: Report) => void>> = {
   '+': (current) => zoom(current, 0.5),
   '=': (current) => zoom(current, 0.5),
   '-': (current) => zoom(current, 2),
-  Home: (current) => setRange(current, 0, current.end),
+  Home: (current) => setRange(current, current.begin, current.end),
 }
 
 function describe(current: Report, row: number): string {
@@ -152,9 +152,9 @@ function describe(current: Report, row: number): string {
 }
 
 function setRange(current: Report, from: number, to: number): void {
-  const least = Math.min(current.end, 0.05)
-  const length = Math.min(current.end, Math.max(least, to - from))
-  const start = Math.min(Math.max(0, from), current.end - length)
+  const all = current.end - current.begin
+  const length = Math.min(all, Math.max(Math.min(all, 0.05), to - from))
+  const start = Math.min(Math.max(current.begin, from), current.end - length)
   range.value = [start, start + length]
 }
 

@@ -63,6 +63,8 @@ export interface TapeDiffSummary {
   readonly removed: number
   /** Findings that can break a client, or that are about security. */
   readonly breaking: number
+  /** Those of them that are about security. */
+  readonly security: number
   /** Differences that were not reported, by the reason. */
   readonly folded: FoldedCounts
 }
@@ -101,7 +103,15 @@ function identicalDiff(before: string, after: string): TapeDiff {
     before: { path: before, exchanges: 0 },
     after: { path: after, exchanges: 0 },
     isIdentical: true,
-    summary: { unchanged: 0, modified: 0, added: 0, removed: 0, breaking: 0, folded: noneFolded() },
+    summary: {
+      unchanged: 0,
+      modified: 0,
+      added: 0,
+      removed: 0,
+      breaking: 0,
+      security: 0,
+      folded: noneFolded(),
+    },
     surface: [],
     exchanges: [],
     unlisted: 0,
@@ -123,7 +133,7 @@ class TapeComparison {
   readonly #exchanges: ExchangeChange[] = []
   readonly #folded = noneFolded()
   readonly #notes: string[] = []
-  #counts = { unchanged: 0, modified: 0, added: 0, removed: 0, breaking: 0, unlisted: 0 }
+  #counts = { unchanged: 0, modified: 0, added: 0, removed: 0, breaking: 0, security: 0, unlisted: 0 }
 
   constructor(before: IndexedTape, after: IndexedTape, options: TapeDiffOptions) {
     this.#before = before
@@ -286,6 +296,7 @@ class TapeComparison {
 
   #count(findings: readonly Finding[]): void {
     this.#counts.breaking += findings.filter(({ level }) => isFailure(level)).length
+    this.#counts.security += findings.filter(({ level }) => level === 'security').length
   }
 
   #clock(): SessionTimes {

@@ -268,7 +268,8 @@ function latencyLines(changes: readonly LatencyChange[]): readonly string[] {
 }
 
 export function diffSummaryText({ summary, latency = [] }: TapeDiff): string {
-  const { unchanged, modified, added, removed, breaking, folded } = summary
+  const { unchanged, modified, added, removed, breaking, security, folded } = summary
+  const aboutSecurity = security > 0 ? `, ${security} about security` : ''
   const carried = [
     ...(folded.carried > 0 ? [`${folded.carried} carried values`] : []),
     ...(folded.clock > 0 ? [`${folded.clock} times`] : []),
@@ -277,7 +278,7 @@ export function diffSummaryText({ summary, latency = [] }: TapeDiff): string {
   ]
   const slower = latency.filter(({ verdict }) => verdict === 'slower').length
   return [
-    `${breaking} breaking; ${modified} modified, ${added} added, ${removed} removed, ${unchanged} unchanged`,
+    `${breaking - security} breaking${aboutSecurity}; ${modified} modified, ${added} added, ${removed} removed, ${unchanged} unchanged`,
     ...(carried.length > 0 ? [`not counted: ${carried.join(', ')}`] : []),
     ...(slower > 0 ? [`${countText(slower, 'call')} slower`] : []),
   ].join('; ')

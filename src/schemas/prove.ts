@@ -407,9 +407,8 @@ class SubsetProof {
         ? []
         : [childNode(one, one.schema['propertyNames'], 'propertyNames')],
     )
-    const string = literal({ type: 'string' })
     const inner = { ...context, level: context.level + 1, path: memberPath(context, '*') }
-    if (this.subset([...known, string], target, inner) === undefined) return undefined
+    if (this.subset([...known, literal({ type: 'string' })], target, inner) === undefined) return undefined
     const names = facts.closedNames()
     if (names === undefined || unknownInside(target) !== undefined)
       return stop('the names of members may no longer be valid')
@@ -866,9 +865,8 @@ function hasSameWords(part: SchemaPart, others: readonly SchemaPart[]): boolean 
 function acceptsNode(node: SchemaNode, value: unknown): boolean | undefined {
   const { document, pointer } = node
   const known = knownParts.get(document) ?? new Map<string, boolean>()
-  knownParts.set(document, known)
   const isKnown = known.get(pointer) ?? unknownInside(node) === undefined
-  known.set(pointer, isKnown)
+  knownParts.set(document, known.set(pointer, isKnown))
   return isKnown ? document.acceptsAt(pointer, value) : undefined
 }
 

@@ -53,6 +53,25 @@ test('convert goes from one format to another, and to a tape', async () => {
   expect(await reelay('convert', 'notes.vcr', 'notes.unknown')).toMatchObject({ code: 2 })
 })
 
+test('convert packs a tape with gzip and unpacks it again, byte for byte, and refuses what is not packed', async () => {
+  const { folder, reelay } = await withTape()
+  const file = (name: string): string => join(folder, name)
+  expect(await reelay('convert', 'notes', 'packed.tape.jsonl.gz')).toMatchObject({ code: 0 })
+  expect(await reelay('convert', 'packed.tape.jsonl.gz', 'again.tape.jsonl')).toMatchObject({ code: 0 })
+  expect(readFileSync(file('again.tape.jsonl'), 'utf8')).toBe(readFileSync(file('notes.tape.jsonl'), 'utf8'))
+  expect(readFileSync(file('packed.tape.jsonl.gz')).length).toBeLessThan(
+    readFileSync(file('notes.tape.jsonl')).length / 2,
+  )
+  expect(await reelay('convert', 'packed.tape.jsonl.gz', 'notes.har.gz')).toMatchObject({ code: 0 })
+  expect(await reelay('convert', 'notes.har.gz', 'back.tape.jsonl')).toMatchObject({ code: 0 })
+  expect((await loadTape(file('back.tape.jsonl'))).turns.length).toBeGreaterThan(5)
+  writeFileSync(file('plain.gz'), '{}')
+  expect(await reelay('convert', 'plain.gz', 'x.tape.jsonl')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('cannot be unpacked') as string,
+  })
+})
+
 test('edit opens the tape in the editor, and marks what was edited on a new tape', async () => {
   const { folder, reelay } = await withTape()
   const editor = join(folder, 'editor.sh')

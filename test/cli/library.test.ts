@@ -14,8 +14,9 @@ import { basename, join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
 import { tapeFile } from '../serve/tape-file.ts'
-import { linesOf } from '../support/recorder.ts'
+import { linesOf, REELAY } from '../support/recorder.ts'
 import { call, client, HANDSHAKE, server, type Said } from '../support/tape-of.ts'
+import { openTmux } from '../support/tmux.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -120,6 +121,26 @@ test('inspect is narrowed by --errors and --tool, alone and with a filter', asyn
   expect(await numbers('--errors')).toEqual([4])
   expect(await numbers('--tool', 'search')).toEqual([2, 4])
   expect(await numbers('--tool', 'search', '--filter', 'status:ok')).toEqual([2])
+})
+
+test('on a terminal, a long tape is shown in a pager, and no line is longer than the terminal is wide', async () => {
+  const calls = Array.from({ length: 60 }, (_, at) =>
+    call(at + 1, `search-${at + 1}`, { q: `a question that is longer than the terminal ${at}` }, 'rye'),
+  )
+  const tape = tapeFile(...HANDSHAKE, ...calls.flat())
+  const env = { LESS: '', REELAY_PAGER: 'less -S', PAGER: '' }
+  const terminal = openTmux([process.execPath, REELAY, 'inspect', tape], { env, width: 60, height: 20 })
+  await terminal.shows(/search-3\b/)
+  expect(terminal.screen()).not.toMatch(/search-40\b|exit code/)
+  expect(terminal.screen()).toContain('…')
+  // less marks lines that it had to cut with this character in the last column.
+  expect(terminal.screen()).not.toMatch(/^.{59}>$/m)
+  terminal.press('G')
+  await terminal.shows(/search-60\b/)
+  terminal.press('q')
+  await terminal.shows(/exit code 0/)
+  const short = openTmux([process.execPath, REELAY, 'inspect', tape, '60'], { env, height: 60 })
+  await short.shows(/search-59[\s\S]*exit code 0/)
 })
 
 test('merge puts the sessions of tapes one after another, and --deduplicate leaves out equal exchanges', async () => {

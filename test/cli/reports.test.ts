@@ -204,12 +204,40 @@ test.each(COMMANDS)(
     for (const command of commands)
       expect(command).toMatch(/^::(error|warning|notice) (?:[a-z]+=[^:,]*,?)+::\S/)
     const issues = JSON.parse(report(name).gitlab)
+    expect([isCodeQuality(issues), isCodeQuality.errors]).toEqual([true, null])
     expect(issues.length).toBe(items.flatMap(({ findings }) => findings).length)
     expect(new Set(issues.map((issue: { fingerprint: string }) => issue.fingerprint)).size).toBe(
       issues.length,
     )
   },
 )
+
+/** What the documentation of GitLab says about a report of code quality. */
+const isCodeQuality = new Ajv2020().compile({
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['description', 'check_name', 'fingerprint', 'severity', 'location'],
+    properties: {
+      description: { type: 'string', minLength: 1 },
+      check_name: { type: 'string', minLength: 1 },
+      fingerprint: { type: 'string', minLength: 1 },
+      severity: { enum: ['info', 'minor', 'major', 'critical', 'blocker'] },
+      location: {
+        type: 'object',
+        required: ['path', 'lines'],
+        properties: {
+          path: { type: 'string', pattern: '^(?!/|\\./)' },
+          lines: {
+            type: 'object',
+            required: ['begin'],
+            properties: { begin: { type: 'integer', minimum: 1 } },
+          },
+        },
+      },
+    },
+  },
+})
 
 test.each(COMMANDS)('the Markdown report of %s shows hostile strings only as code', (name) => {
   const text = report(name).markdown

@@ -1,5 +1,17 @@
-import { basename, resolve } from 'node:path'
-import { existsSync } from 'node:fs'
+import {
+  constants,
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdtempSync,
+  rmSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import type { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
 import { assemble, readerOf, writeTape } from '../../convert/import-tape.ts'
 import { exportTape } from '../../convert/export-tape.ts'
 import {
@@ -91,17 +103,21 @@ function formatOfFile(file: string | undefined): string {
   )
 }
 
-async function writeOutput({ text }: WrittenExport, output: string | undefined): Promise<void> {
-  if (output === undefined) return printChunks([text])
+async function writeOutput(written: WrittenExport, output: string | undefined): Promise<void> {
+  if (output === undefined) return printChunks([written.text])
+  writeExport(written, output)
+  process.stderr.write(`wrote ${escapeControlChars(output)}\n`)
+}
+
+function writeExport({ text }: WrittenExport, file: string): void {
   try {
-    writePrivateFile(resolve(output), text)
+    writePrivateFile(resolve(file), text)
   } catch (cause) {
-    throw new ReelayError('EXPORT_FAILED', `${output} cannot be written: ${errorMessage(cause)}`, {
+    throw new ReelayError('EXPORT_FAILED', `${file} cannot be written: ${errorMessage(cause)}`, {
       hint: 'check the folder and its permissions',
       cause,
     })
   }
-  process.stderr.write(`wrote ${escapeControlChars(output)}\n`)
 }
 
 function reportLost({ lost }: WrittenExport): void {
@@ -154,26 +170,61 @@ export const convertCommand: CommandDefinition = defineCommand<ConvertFlags>({
     requireNewFile(resolve(to))
     if (redact !== false) announceConfig({}, 'run')
     loadFormatsFor(toFormat ?? fromFormat, ['tape', ...FORMAT_NAMES])
-    const wanted = toFormat ?? (to.endsWith('.tape.jsonl') ? 'tape' : formatOfFile(to))
+    const name = to.replace(PACKED, '')
+    const wanted = toFormat ?? (name.endsWith('.tape.jsonl') ? 'tape' : formatOfFile(name))
     if (wanted !== 'tape') exportFormat(wanted)
-    const source = await openSource(from, fromFormat)
-    if (wanted === 'tape') {
-      const frames = []
-      for await (const frame of source.frames()) frames.push(frame)
-      const { path } = await writeTape(
-        source.header,
-        frames,
-        resolve(to),
-        redact === false ? false : undefined,
-      )
-      return print(`wrote ${escapeControlChars(path)}\n`)
+    const folder = mkdtempSync(join(tmpdir(), 'reelay-convert-'))
+    try {
+      const source = await openSource(await unpacked(from, folder), fromFormat)
+      const file = PACKED.test(to) ? join(folder, `to-${basename(name)}`) : to
+      if (wanted === 'tape' && server === undefined && isFinished(source, redact === false)) {
+        copyFileSync(source.path, resolve(file), constants.COPYFILE_EXCL)
+      } else if (wanted === 'tape') {
+        const frames = []
+        for await (const frame of source.frames()) frames.push(frame)
+        await writeTape(source.header, frames, resolve(file), redact === false ? false : undefined)
+      } else {
+        const shown = redact === false ? source : redactTapeForOutput(source).tape
+        const written = await exportTape(shown, { format: wanted, server })
+        writeExport(written, file)
+        reportLost(written)
+      }
+      if (file !== to) await pipeInto(file, createGzip({ level: 9 }), to)
+      const said = `wrote ${escapeControlChars(wanted === 'tape' ? resolve(to) : to)}\n`
+      if (wanted === 'tape') print(said)
+      else process.stderr.write(said)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
     }
-    const shown = redact === false ? source : redactTapeForOutput(source).tape
-    const written = await exportTape(shown, { format: wanted, server })
-    await writeOutput(written, to)
-    reportLost(written)
   },
 })
+
+/** A tape without secrets is copied as it is. */
+function isFinished({ path, header }: TapeReader, keepsSecrets: boolean): boolean {
+  const isTape = path.endsWith('.tape.jsonl') && existsSync(path)
+  return isTape && (keepsSecrets || header.redaction !== undefined)
+}
+
+const PACKED = /\.gz$/u
+
+/** The file, or a copy that is unpacked into the folder if it is compressed. */
+async function unpacked(from: string, folder: string): Promise<string> {
+  if (!PACKED.test(from) || !existsSync(from)) return from
+  const copy = join(folder, basename(from).replace(PACKED, ''))
+  try {
+    await pipeInto(from, createGunzip(), copy)
+  } catch (cause) {
+    throw new ReelayError('IMPORT_FAILED', `${from} cannot be unpacked: ${errorMessage(cause)}`, {
+      hint: 'a file whose name ends with .gz has to be compressed with gzip',
+      cause,
+    })
+  }
+  return copy
+}
+
+async function pipeInto(from: string, change: Transform, to: string): Promise<void> {
+  await pipeline(createReadStream(from), change, createWriteStream(to, { mode: 0o600, flags: 'wx' }))
+}
 
 /** Opens a tape, or reads the recording of another tool into memory. */
 async function openSource(from: string, format: string | undefined): Promise<TapeReader> {

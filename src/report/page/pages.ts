@@ -5,7 +5,7 @@ import type { RepeatedReport } from '../../replay/repeat/repeated-report.ts'
 import type { ReplayStep } from '../../replay/steps/step.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
 import { messagesOfTurn, turnStoreOf, type RecordedMessage, type Turn } from '../../tape/turns.ts'
-import { lazily, type ReportItem } from '../document.ts'
+import { lazily, type FindingSeverity, type ReportItem } from '../document.ts'
 import {
   contractDocument,
   coverageDocument,
@@ -149,14 +149,14 @@ export const diffPage: MakePage<TapeDiff> = async (diff, context, options) => {
         method,
         target: target.join(' '),
         at: trigger?.t,
-        outcome: `${change.kind}: ${item.findings[0]?.message ?? ''}`,
+        outcome: `${change.kind}: ${worstMessage(item)}`,
         messages: () => [
           ...(then === undefined ? [] : messagesOfTurn(then).map((each) => pageMessage(each, 0))),
           ...(now === undefined ? [] : messagesOfTurn(now).map((each) => pageMessage(each, 1))),
         ],
       }
     })
-    return [...pageAsHtml({ document, sides: ['before', 'after'], rows }, options)]
+    return [...pageAsHtml({ document, sides: ['before', 'after'], rows: worstFirst(rows) }, options)]
   } finally {
     for (const tape of both) tape.close()
   }
@@ -176,20 +176,42 @@ function exchangeReader({ turns }: IndexedTape): (exchange: number) => Turn | un
 }
 
 function itemRow(item: ReportItem): PageRow {
+  const [, kind, target] = /^(tool|prompt|resource|template) (.+)$/u.exec(item.name) ?? []
   return {
     item,
-    method: item.name,
+    method: kind ?? item.name,
+    target,
     status: item.status,
-    outcome: item.findings[0]?.message ?? '',
+    outcome: worstMessage(item),
     messages: () => [],
   }
+}
+
+const SEVERITIES: readonly FindingSeverity[] = ['error', 'warning', 'note']
+
+function worstMessage({ findings }: ReportItem): string {
+  const [worst] = SEVERITIES.flatMap((severity) => findings.filter((one) => one.severity === severity))
+  return worst?.message ?? ''
+}
+
+/** What failed is what a reader of a comparison looks for. */
+function worstFirst(rows: readonly PageRow[]): readonly PageRow[] {
+  return rows.toSorted((one, other) => rankOf(one) - rankOf(other))
+}
+
+function rankOf({ item: { status, findings } }: PageRow): number {
+  if (status === 'failed') return 0
+  if (status === 'warned') return 1
+  return findings.length > 0 ? 2 : 3
 }
 
 export const diffsPage: MakePage<TapeDiffs> = (diffs, context, options) =>
   itemsPage(diffsDocument(diffs, context), options)
 
-export const contractPage: MakePage<ContractCheck> = (check, context, options) =>
-  itemsPage(contractDocument(check, context), options)
+export const contractPage: MakePage<ContractCheck> = (check, context, options) => {
+  const document = contractDocument(check, context)
+  return pageAsHtml({ document, rows: worstFirst([...itemRows(document.items)]) }, options)
+}
 
 export const coveragePage: MakePage<CoverageReport> = (report, context, options) =>
   itemsPage(coverageDocument(report, context), options)
