@@ -7,16 +7,18 @@ import { ended, start } from '../processes.mjs'
 import { main, recording, startRecorder } from '../recorder.mjs'
 import { playOverHttp, playOverStdio } from './client.mjs'
 import { startHttpServer } from './http-server.mjs'
-import { profileInMemory, verifyInMemory } from './memory.mjs'
+import { learnInProcess, memoryTarget, startStdioServer, targetOf, verifyInProcess } from './in-process.mjs'
 import { sceneOf } from './scenes/index.mjs'
 import { VOLATILE_KINDS } from './scenes/volatile.mjs'
 
 const SERVER = [process.execPath, fileURLToPath(new URL('stdio-server.mjs', import.meta.url))]
 
-/** Opens a place for tapes and servers; `close` removes it. */
-export async function openBench() {
+/** Opens a place for tapes and servers; `close` removes it. With `isQuick`, verifying starts no Node process. */
+export async function openBench({ isQuick = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-verdicts-'))
   const http = await startHttpServer()
+  const stdio = isQuick ? await startStdioServer() : undefined
+  const commandOf = (settings) => stdio?.commandOf(settings) ?? SERVER
   const tapes = new Map()
   const profiles = new Map()
   let made = 0
@@ -46,7 +48,11 @@ export async function openBench() {
     const settings = { scene, noise, shift, folder: own }
     const session = { era, play: (client) => play(client, kinds) }
     if (transport !== 'http')
-      await playOverStdio({ command: [...recording(tape), ...SERVER], env: envOf(settings), ...session })
+      await playOverStdio({
+        command: [...recording(tape), ...commandOf(settings)],
+        env: envOf(settings),
+        ...session,
+      })
     else {
       const recorder = await startRecorder({ url: http.urlOf(settings), tape, env: envOf(settings) })
       await playOverHttp({ url: recorder.url, ...session })
@@ -68,34 +74,27 @@ export async function openBench() {
   async function verify({ tape, settings, transport, options = [], hasProfile = false }) {
     const isStateless = transport === 'http'
     const all = { ...settings, isStateless, folder: settings.folder ?? folderFor('run'), run: (made += 1) }
-    if (transport === 'memory') {
-      const inMemory = { ...all, isInMemory: true }
-      return verifyInMemory({
-        tape,
-        settings: inMemory,
-        profile: hasProfile && (await profileOf(tape, inMemory)),
-      })
+    if (transport === 'memory' || isQuick) {
+      const targetFor = (its) =>
+        transport === 'memory'
+          ? memoryTarget(its)
+          : targetOf(transport, { url: http.urlOf(its), command: commandOf(its) })
+      if (hasProfile)
+        await learnedFor(tape, (unchanged) => learnInProcess({ tape, target: targetFor(unchanged) }), all)
+      return verifyInProcess({ tape, target: targetFor(all), hasProfile })
     }
     const target = transport === 'stdio' ? ['--', ...SERVER] : ['--url', http.urlOf(all)]
-    if (hasProfile) await learnedFor({ tape, target, env: envOf(all) })
+    if (hasProfile) await learnedFor(tape, (unchanged) => learn(tape, target, envOf(unchanged)), all)
     const profile = hasProfile ? [] : ['--no-noise-profile']
     const args = ['verify', tape, '--json', '--no-config', ...profile, ...options, ...target]
     const { code, stdout, stderr } = await outputOf(args, envOf(all))
     return { code, report: parsed(stdout), stderr }
   }
 
-  /** Runs `reelay learn` on the unchanged server, once for each tape. */
-  function learnedFor({ tape, target, env }) {
-    const unchanged = { ...JSON.parse(env.VERDICTS_SETTINGS), change: undefined, sometimes: undefined }
+  /** Learns from the unchanged server, once for each tape. */
+  function learnedFor(tape, learnFrom, settings) {
     if (!profiles.has(tape))
-      profiles.set(tape, learn(tape, target, { ...env, VERDICTS_SETTINGS: JSON.stringify(unchanged) }))
-    return profiles.get(tape)
-  }
-
-  /** What the unchanged server shows. */
-  function profileOf(tape, settings) {
-    const unchanged = { ...settings, change: undefined, sometimes: undefined }
-    if (!profiles.has(tape)) profiles.set(tape, profileInMemory({ tape, settings: unchanged }))
+      profiles.set(tape, learnFrom({ ...settings, change: undefined, sometimes: undefined }))
     return profiles.get(tape)
   }
 
@@ -104,6 +103,7 @@ export async function openBench() {
     verify,
     close: () => {
       http.stop()
+      stdio?.stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -119,7 +119,7 @@ export async function runAll(jobs, work, { onDone = () => {}, parallel = availab
   const worker = async () => {
     for (const [n, job] of left) {
       if (isInterrupted) return
-      const result = await work(job)
+      const result = await work(job).catch((failure) => void process.stderr.write(`${failure.stack}\n`))
       // An interruption from the terminal also ends the programs that are being measured.
       if (isInterrupted) return
       results[n] = result

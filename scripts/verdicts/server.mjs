@@ -14,9 +14,9 @@ const SERVER_INFO = { name: 'verdicts', version: '1.0.0' }
 export function createConnection(settings) {
   const scene = sceneOf(settings.scene)
   const session = {}
-  // In memory, each connection stands for a process.
-  const pid = settings.isInMemory ? randomInt(1000, 60_000) : process.pid
-  const began = settings.isInMemory ? Date.now() : performance.timeOrigin
+  // In the process of the harness, each connection stands for a process.
+  const pid = settings.isInProcess ? randomInt(1000, 60_000) : process.pid
+  const began = settings.isInProcess ? Date.now() : performance.timeOrigin
   const waiting = new Map()
   let listener
   let asked = 0

@@ -119,8 +119,9 @@ export class ValueComparison {
     if (order === 'reported' && isReordered)
       this.#note({ kind: 'order', expected: expected.items, actual: actual.items })
     for (const pair of pairs) this.#pair(expected, actual, pair, node)
-    for (const place of removed) this.#addedOrRemovedItem('removed', expected, place, node)
-    for (const place of added) this.#addedOrRemovedItem('added', actual, place, node)
+    const lengths = { expected: expected.items.length, actual: actual.items.length }
+    for (const place of removed) this.#addedOrRemovedItem('removed', expected, place, { lengths, node })
+    for (const place of added) this.#addedOrRemovedItem('added', actual, place, { lengths, node })
   }
 
   #pair(
@@ -139,10 +140,10 @@ export class ValueComparison {
     kind: 'added' | 'removed',
     { items, start }: ListSlice,
     at: number,
-    node: DiffRuleNode | undefined,
+    { lengths, node }: { readonly lengths: Difference['lengths']; readonly node: DiffRuleNode | undefined },
   ): void {
     this.#path.push(start + at)
-    this.#addedOrRemoved(kind, items[start + at], node?.child(start + at))
+    this.#addedOrRemoved(kind, items[start + at], node?.child(start + at), lengths)
     this.#path.pop()
   }
 
@@ -170,9 +171,15 @@ export class ValueComparison {
     this.#note({ kind: 'changed', expected, actual, parts: changedParts(expected, actual) })
   }
 
-  #addedOrRemoved(kind: 'added' | 'removed', value: unknown, node: DiffRuleNode | undefined): void {
+  #addedOrRemoved(
+    kind: 'added' | 'removed',
+    value: unknown,
+    node: DiffRuleNode | undefined,
+    lengths?: Difference['lengths'],
+  ): void {
     if (node?.ignored === true) return
-    this.#note(kind === 'added' ? { kind, actual: value } : { kind, expected: value })
+    const side = kind === 'added' ? { actual: value } : { expected: value }
+    this.#note({ kind, ...side, ...(lengths && { lengths }) })
   }
 
   #isTooDeep(expected: unknown, actual: unknown): boolean {

@@ -13,6 +13,8 @@ export interface Difference {
   readonly kind: 'added' | 'removed' | 'changed' | 'type' | 'order' | 'format' | 'renamed'
   readonly expected?: unknown
   readonly actual?: unknown
+  /** The number of items in both lists; only for items that were added or removed. */
+  readonly lengths?: { readonly expected: number; readonly actual: number }
   /** The format that a text has lost; only if `kind` is `format`. */
   readonly format?: TextFormat
   /** The changed parts of a text that is prose. */

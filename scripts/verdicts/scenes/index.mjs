@@ -6,6 +6,7 @@ import { formatScenes } from './formats.mjs'
 import { formScenes } from './forms.mjs'
 import { idScenes } from './ids.mjs'
 import { listingScenes } from './listings.mjs'
+import { serviceScenes } from './services.mjs'
 import { structuredScenes } from './structured.mjs'
 import { textScenes } from './texts.mjs'
 import { unusualScenes } from './unusual.mjs'
@@ -22,6 +23,7 @@ export const SCENES = [
   ...formScenes,
   ...documentScenes,
   ...formatScenes,
+  ...serviceScenes,
 ]
 
 export function sceneOf(name) {

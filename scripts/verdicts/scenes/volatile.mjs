@@ -8,6 +8,7 @@ import {
   TWO_VALUED_MESSAGES,
 } from './volatile-documents.mjs'
 import { FORMAT_FIELDS, FORMAT_MESSAGES, FORMAT_TEXTS } from './volatile-formats.mjs'
+import { SERVICE_FIELDS, SERVICE_MESSAGES, SERVICE_TEXTS } from './volatile-services.mjs'
 
 const RELEASED = Date.UTC(2025, 0, 15, 9, 30)
 const MINUTE = 60_000
@@ -156,6 +157,7 @@ const FIELDS = {
   'random-keys': ['by_id', () => ({ [randomUUID()]: 1, [randomUUID()]: 2 })],
   ...DOCUMENT_FIELDS,
   ...FORMAT_FIELDS,
+  ...SERVICE_FIELDS,
 }
 
 /** Kinds within a text. */
@@ -217,6 +219,7 @@ const TEXTS = {
   'table-with-time': (now) => `| job | at |\n| --- | --- |\n| a | ${now.toISOString().slice(0, 19)} |\n`,
   ...DOCUMENT_TEXTS,
   ...FORMAT_TEXTS,
+  ...SERVICE_TEXTS,
 }
 
 /** Kinds that are no value: how many messages come, and whether a member is there. */
@@ -269,6 +272,7 @@ const MESSAGES = {
   'optional-member': async () => field({ ...(Math.random() < 0.5 && { hint: 'try again' }), steady: 7 }),
   ...DOCUMENT_MESSAGES,
   ...FORMAT_MESSAGES,
+  ...SERVICE_MESSAGES,
   ...TWO_VALUED_MESSAGES,
 }
 

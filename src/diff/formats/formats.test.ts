@@ -55,6 +55,15 @@ test('a text that loses its format is a difference of its own', () => {
   expect(lost('https://h/x', 'h x')).toEqual([['format', 'a URL']])
 })
 
+test('one JSON line is compared with several line by line', () => {
+  const found = createDiffer().values('{"a":1}', '{"a":2}\n{"a":3}')
+  expect(found.map(({ kind, path }) => [kind, formatPath(path)])).toEqual([
+    ['changed', '[0].a'],
+    ['added', '[1]'],
+  ])
+  expect(lost('{\n"a":1}', '{"a":2}\n{"a":3}')).toEqual([['format', 'JSON']])
+})
+
 test('another order of XML elements and another layout are differences', () => {
   expect(differences('<r><a>1</a><b>2</b></r>', '<r><b>2</b><a>1</a></r>', { order: 'kept' })).not.toEqual([])
   expect(differences('<r><a>1</a></r>', '<r>\n<a>1</a></r>')).toHaveLength(1)

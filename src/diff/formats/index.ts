@@ -39,8 +39,16 @@ export function parseTextPair(expected: string, actual: string): ParsedPair {
   if (parsed === undefined) return PROSE
   const { format } = parsed
   const other = (format.parseLenient ?? format.parse)(actual)
+  if (other === undefined && format === json) return parseLinePair(expected, actual)
   if (other === undefined) return { kind: 'lost', format }
   return { kind: 'parsed', format, expected: parsed.value, actual: other }
+}
+
+/** A text of one JSON line has the format of JSON if it is alone, and that of JSON lines if its counterpart has more lines. */
+function parseLinePair(expected: string, actual: string): ParsedPair {
+  const [line, lines] = [jsonLines.parseLenient?.(expected), jsonLines.parse(actual)]
+  if (line === undefined || lines === undefined) return { kind: 'lost', format: json }
+  return { kind: 'parsed', format: jsonLines, expected: line, actual: lines }
 }
 
 const PROSE: ParsedPair = { kind: 'prose' }

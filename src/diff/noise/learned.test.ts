@@ -157,6 +157,27 @@ test('random values that occur again in another place of their list are not anot
   ).toEqual(['order'])
 })
 
+function blocks(id: string | undefined): readonly object[] {
+  return [{ text: `Started ${id}` }, { text: 'Answer: 42' }]
+}
+
+test('an item is identified by a value that does not fit the noise of another item', () => {
+  const noise = learnNoise([[text(blocks(UUIDS[0])), text(blocks(UUIDS[1]))]])
+  expect(kinds(noise, blocks(UUIDS[2]), blocks(UUIDS[3]))).toEqual([])
+  expect(kinds(noise, blocks(UUIDS[2]), blocks(UUIDS[3]).toReversed())).toEqual(['order'])
+})
+
+test('a list of random items that always has the same length keeps it', () => {
+  const noise = new LearnedNoise()
+  noise.learn(text(['a', 'b', 'c']), text(['b', 'd', 'e']), text(['e', 'a', 'd']))
+  expect(kinds(noise, ['c', 'a', 'e'], ['b', 'd', 'a'])).toEqual([])
+  expect(kinds(noise, ['c', 'a', 'e', 'd'], ['b', 'd', 'a'])).toContain('removed')
+  expect(kinds(noise, ['c', 'a'], ['b', 'd', 'a'])).toContain('added')
+  const any = new LearnedNoise()
+  any.learn(text(['a', 'b', 'c']), text(['b', 'd']), text(['e', 'a', 'd', 'c']))
+  expect(kinds(any, ['c', 'a', 'e', 'd'], ['b', 'd', 'a'])).toEqual([])
+})
+
 test('a random subset has no members that were never seen, if each was seen often', () => {
   const noise = new LearnedNoise()
   noise.learn(...SUBSETS)

@@ -317,6 +317,16 @@ class CompiledPlace implements LearnedPlace {
     return unseen.length === 0 ? classes : this.#itemClasses(unseen)
   }
 
+  get length(): number | undefined {
+    if (this.#place.items.length === 0) return undefined
+    const list = this.path.slice(0, -1)
+    const all = [...this.#samples.values(), ...(this.#recorded === undefined ? [] : [this.#recorded.value])]
+    const lengths = all.flatMap((sample) =>
+      valuesAt(sample, list).flatMap((one) => (isGeneratedHolder(one) ? [] : itemsIn(one).length)),
+    )
+    return new Set(lengths).size === 1 ? lengths[0] : undefined
+  }
+
   /** An item of the tape that no run has, or a new one that every run has, is not one of the items that come and go. */
   presenceOf(item: unknown, isRecorded: boolean): Presence {
     if (this.#place.items.length === 0) return 'likely'
@@ -397,8 +407,9 @@ class CompiledPlace implements LearnedPlace {
     const clusters = new Map<string, unknown[]>(varying.map((item) => [clusterKey(item), []]))
     for (const item of [...unseen, ...Array.from(seenIn.values(), (seen) => seen.item)])
       clusters.get(clusterKey(item))?.push(item)
-    return Array.from(clusters.values(), (items) =>
-      inferClass(items.length === 0 ? this.#place.items : items),
+    const timesOf = (item: unknown): number => seenIn.get(canonicalJson(item))?.times ?? 0
+    return [...clusters.values()].flatMap((items) =>
+      itemsByShape(items.length === 0 ? this.#place.items : items, timesOf).map(inferClass),
     )
   }
 }
@@ -422,6 +433,12 @@ export function valuesAt(value: unknown, path: PathPattern): readonly unknown[] 
 function itemsIn(value: unknown): readonly unknown[] {
   const holder = typeof value === 'string' ? parseText(value)?.value : value
   return Array.isArray(holder) ? holder : isObject(holder) ? generatedMembers(holder) : []
+}
+
+/** Returns true for an object: the number of its members whose names look generated says nothing. */
+function isGeneratedHolder(value: unknown): boolean {
+  const holder = typeof value === 'string' ? parseText(value)?.value : value
+  return !Array.isArray(holder)
 }
 
 /** The values of members whose names are other ones in each response. */
@@ -449,6 +466,26 @@ function hasMovedItem(ours: readonly unknown[], theirs: readonly unknown[]): boo
 function itemsWithout(items: readonly unknown[], others: readonly unknown[]): readonly unknown[] {
   const known = new Set(others.map(canonicalJson))
   return items.filter((item) => !known.has(canonicalJson(item)))
+}
+
+/** Separates items by their words if the same few words come again and again, such as those of progress messages. Other words are a change then. */
+function itemsByShape(
+  items: readonly unknown[],
+  timesOf: (item: unknown) => number,
+): readonly (readonly unknown[])[] {
+  const shapes = new Map<string, { readonly items: unknown[]; times: number }>()
+  for (const item of items) {
+    const shape = canonicalJson(item).replaceAll(/[\w.-]*\d[\w.-]*/g, '0')
+    const known = shapes.get(shape) ?? { items: [], times: 0 }
+    known.items.push(item)
+    known.times += timesOf(item)
+    shapes.set(shape, known)
+  }
+  const all = [...shapes.values()]
+  const isClosed =
+    all.every(({ times }) => times >= FEWEST_TIMES) &&
+    all.reduce((sum, { times }) => sum + times, 0) >= FEWEST_FOR_CLOSED
+  return isClosed ? all.map((one) => one.items) : [items]
 }
 
 /** Items with the same members and the same kind are compared with each other, for example all progress notifications. */

@@ -1,8 +1,10 @@
 import { canonicalJson } from '../../json/canonical.ts'
-import { EVERY_ITEM, formatPath, omitPaths, type PathPattern, type PathSegment } from '../../json/path.ts'
+import { ExactNumber } from '../../json/exact-number.ts'
+import { isObject } from '../../json/parse.ts'
+import { EVERY_ITEM, formatPath, type PathPattern, type PathSegment } from '../../json/path.ts'
 import { isGeneratedName, type Difference } from '../difference.ts'
 import { ANY_CLASS } from './classes/index.ts'
-import type { ValueClass } from './classes/value-class.ts'
+import type { ClassContext, ValueClass } from './classes/value-class.ts'
 import type { NoiseContext } from './noise-kind.ts'
 
 /** A place at which responses of the same server differ, learned or read from a noise profile. */
@@ -15,6 +17,8 @@ export interface NoisePlace {
   readonly classes: readonly ValueClass[]
   /** Only for items that come and go: how well an item fits to how often the others were seen. */
   presenceOf?(item: unknown, isRecorded: boolean): Presence
+  /** Only for items that come and go: the number of items, if it was the same in all samples. */
+  readonly length?: number | undefined
   /** Only for items that come and go: true if they are other ones each time, so that their order says nothing. */
   hasNewItems?(): boolean
 }
@@ -67,7 +71,9 @@ export class NoisePlaces {
     if (isOfItem && this.#presenceOf(difference) === 'unlikely') return undefined
     const isItem = isOfItem && (kind === 'added' || kind === 'removed')
     const key = isItem ? itemsOf(path.slice(0, -1)) : path
-    const known = this.#find(key).filter(({ kinds }) => SIMILAR_KINDS[kind].some((one) => kinds.has(one)))
+    const known = this.#find(key).filter(
+      (place) => SIMILAR_KINDS[kind].some((one) => place.kinds.has(one)) && hasUsualLength(place, difference),
+    )
     const fitting = known.find(({ classes }) => classes.some(fits))
     if (fitting !== undefined || (kind !== 'changed' && kind !== 'type')) return fitting
     const replaced = isOfItem ? this.#placeOfReplacedItem(path, fitsSide) : undefined
@@ -157,10 +163,10 @@ export class NoisePlaces {
     )
     const [first] = inside
     if (first === undefined || !Array.isArray(expected) || !Array.isArray(actual)) return undefined
-    const inItems = inside.map((place) => place.path.slice(path.length + 1))
-    if (inItems.some(({ length }) => length === 0)) return first
-    const [ours, theirs] = [expected, actual].map((items) =>
-      items.map((item: unknown) => canonicalJson(omitPaths(item, inItems))),
+    const inItems = inside.map(({ path: own, classes }) => ({ path: own.slice(path.length + 1), classes }))
+    if (inItems.some((one) => one.path.length === 0)) return first
+    const [ours, theirs] = [expected, actual].map((items, side) =>
+      items.map((item: unknown) => canonicalJson(withoutNoise(item, inItems, { isRecorded: side === 0 }))),
     )
     const isCommon = new Set(ours?.filter((item) => theirs?.includes(item)))
     const [one, other] = [ours, theirs].map((items) => items?.filter((item) => isCommon.has(item)).join('\n'))
@@ -189,6 +195,11 @@ export function isOfItems({ path, kinds }: Pick<NoisePlace, 'path' | 'kinds'>): 
   return path.at(-1) === EVERY_ITEM && (kinds.has('added') || kinds.has('removed'))
 }
 
+/** Items that come and go leave the number of items as it is, if it was the same in all samples. */
+function hasUsualLength({ length }: NoisePlace, { lengths }: Difference): boolean {
+  return length === undefined || lengths === undefined || lengths.expected === lengths.actual
+}
+
 function isAnything({ classes }: NoisePlace): boolean {
   return classes.includes(ANY_CLASS)
 }
@@ -213,6 +224,38 @@ export function patternOf(path: PathPattern): PathPattern {
 
 export function patternText(path: PathPattern): string {
   return formatPath(patternOf(path))
+}
+
+/** A noisy place inside of an item, by its path from the item. */
+interface PlaceInItem {
+  readonly path: PathPattern
+  readonly classes: readonly ValueClass[]
+}
+
+/** Leaves the values of noisy places out of an item. A value that does not fit its class says which item it is, so it stays. */
+function withoutNoise(value: unknown, places: readonly PlaceInItem[], context: ClassContext): unknown {
+  if (places.length === 0) return value
+  const isNoise = (child: unknown, inside: readonly PlaceInItem[]): boolean =>
+    inside.some(
+      ({ path, classes }) =>
+        path.length === 0 && (classes.length === 0 || classes.some((one) => one.accepts(child, context))),
+    )
+  const insideOf = (key: string | number): readonly PlaceInItem[] =>
+    places.flatMap(({ path: [first, ...rest], classes }) =>
+      first === key || (first === EVERY_ITEM && typeof key === 'number') ? [{ path: rest, classes }] : [],
+    )
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown, at) => {
+      const inside = insideOf(at)
+      return isNoise(item, inside) ? [] : [withoutNoise(item, inside, context)]
+    })
+  if (!isObject(value) || value instanceof ExactNumber) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      const inside = insideOf(name)
+      return isNoise(member, inside) ? [] : [[name, withoutNoise(member, inside, context)]]
+    }),
+  )
 }
 
 function classInside(value: ValueClass, path: PathPattern): ValueClass | undefined {

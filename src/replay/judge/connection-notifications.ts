@@ -40,7 +40,10 @@ export function compareConnection(
   const pairing = new Pairing(recorded, live, compare)
   const paired = recorded.map((expected) => ({ expected, actual: pairing.counterpartOf(expected) }))
   const added = pairing.unpaired().toSorted((a, b) => compareTexts(canonicalJson(a), canonicalJson(b)))
-  const isInSeries = findSeries([...recorded, ...live].map(({ value }) => value))
+  const isInSeries = findSeries(
+    recorded.map(({ value }) => value),
+    live.map(({ value }) => value),
+  )
   // A timer may send more or fewer of them, because a run takes more or less time than the recording.
   const timers = new Set(recorded.filter(isDelayed).map(({ value }) => streamOf(value)))
   const received = new Set(live.map(({ value }) => streamOf(value)))

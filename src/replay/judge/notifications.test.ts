@@ -242,6 +242,30 @@ function againstLevels(...levels: readonly string[]): Promise<RepeatedReport> {
   return againstRuns(levels.map(randomLog), randomLog('emergency'), { repeat: 3 })
 }
 
+test('reports that vary in number have the recorded words, and end with the recorded ones', async () => {
+  const [same, otherWord, otherEnd] = await Promise.all([
+    againstLoading('Loading', 'Done'),
+    againstLoading('Storing', 'Done'),
+    againstLoading('Loading', 'Failed'),
+  ])
+  expect(foundIn(same)).toEqual([])
+  expect(otherWord.summary.verdict).toBe('fail')
+  expect(otherEnd.summary.verdict).toBe('fail')
+  expect(foundIn(otherEnd)).toContain('error lastProgress.message changed')
+})
+
+/** A session with a number of similar reports and another one at its end. */
+function loading(count: number, word = 'Loading', end = 'Done'): Tape {
+  const parts = Array.from({ length: count }, (_, n) => progress(n + 1, `${word} part ${n + 1}`, 9))
+  return exchange(...parts, progress(9, end, 9))
+}
+
+/** Verifies a server that reports another number of parts in each run. */
+function againstLoading(word: string, end: string): Promise<RepeatedReport> {
+  const lives = [5, 3, 6, 4, 7, 5, 3, 4, 6, 3, 5].map((count) => loading(count, word, end))
+  return againstRuns(lives, loading(4), { repeat: 3 })
+}
+
 /** A session with a number of equal reports. */
 function copying(count: number): Tape {
   return exchange(...Array.from({ length: count }, (_, n) => progress(n + 1, 'copying', 9)))

@@ -7,6 +7,7 @@ import {
   observationText,
   type ObservedNotification,
   recordedObservation,
+  shapeOf,
   type RequestObservation,
 } from '../steps/observed-notifications.ts'
 import type { Judge, JudgedAnswer } from './judge.ts'
@@ -23,10 +24,12 @@ export class NotificationsJudge implements Judge {
   judge(judged: JudgedAnswer): readonly StepFinding[] {
     const [then = NO_PROGRESS, now = NO_PROGRESS] = comparable(judged)
     if (then.notifications.length + now.notifications.length === 0) return NO_FINDINGS
-    const isInSeries = findSeries([...then.notifications, ...now.notifications])
+    const isInSeries = findSeries(then.notifications, now.notifications)
     const differences = this.#values
       .compareTexts(judged, observationText(then) ?? '', observationText(now) ?? '')
-      .filter((finding) => !isAboutEnd(finding) || isLessComplete(then, now))
+      .filter(
+        (finding) => !isAboutEnd(finding) || isLessComplete(then, now) || hasOtherEnd(finding, then, now),
+      )
       .map((finding) => notificationFinding(finding, isInSeries))
     return [...differences, ...decreasing(then, now)]
   }
@@ -81,6 +84,17 @@ function isLessComplete(then: RequestObservation, now: RequestObservation): bool
     now.notifications.length > 0 &&
     completeness(now.lastProgress) < completeness(then.lastProgress)
   )
+}
+
+/** Returns true if another number of reports ends with other words. With the same number, the last ones are compared like the others. */
+function hasOtherEnd(
+  { difference }: StepFinding,
+  then: RequestObservation,
+  now: RequestObservation,
+): boolean {
+  if (then.notifications.length === now.notifications.length || difference === undefined) return false
+  const { path, expected, actual } = difference
+  return path.at(-1) === 'message' && shapeOf(expected) !== shapeOf(actual)
 }
 
 /** The completed share if the total is known, otherwise the number that was reported. */

@@ -229,11 +229,12 @@ function answersOf(restored: readonly RestoredRun[], steps: readonly ReplayStep[
 }
 
 function profilePlace(place: LearnedPlace, steps: readonly ReplayStep[]): ProfilePlace {
-  const { path, kinds, classes, samples } = place
+  const { path, kinds, classes, samples, length } = place
   return {
     path,
     kinds,
     classes: kinds.has('order') && kinds.size === 1 ? [] : classes,
+    ...(length !== undefined && { length }),
     by: 'learned',
     values: samples.length === 0 ? place.seen + 1 : samples.length,
     runs: steps.length,

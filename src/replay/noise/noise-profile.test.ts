@@ -151,6 +151,19 @@ test.each<[string, Answers, string]>([
   expect(foundIn(report).join('\n')).toContain(found)
 })
 
+test('an id that is new in each run of the profile must not be the same in all runs', async () => {
+  const stuck = [5, 6, 7].map((n) => shop(n, { id: UUIDS[19] }))
+  const report = await replayRepeatedly(
+    shop(0),
+    { target: serverOf(stuck), allowWrites: true },
+    { repeat: 3, always: true, noise: profile },
+  )
+  expect(foundIn(report)).toEqual([
+    expect.stringContaining('id is the same in all runs, but another one in each run of the noise profile'),
+  ])
+  expect(report.summary.verdict).toBe('fail')
+})
+
 test('a value that varies in this server, but not in the profile, is newly unstable and fails', async () => {
   const lives = [17, 4711, 99].map((price, n) => shop(n + 1, { price }))
   const report = await verified(profile, ...lives)

@@ -83,6 +83,12 @@ export class ProfileNoise {
     )
   }
 
+  /** Returns true if the known-good server makes a new random value there in every run. */
+  isAlwaysNew(step: NumberedStep, difference: Difference): boolean {
+    const place = this.placeOf(step, difference)
+    return place !== undefined && hasNewValues(place)
+  }
+
   /** Returns the place whose noise explains a difference. */
   placeOf(
     { exchange = 0 }: NumberedStep,
@@ -114,6 +120,18 @@ export class ProfileNoise {
     return place?.classes.map(({ text }) => text).join(' or ')
   }
 }
+
+/** Random values that are too long to come twice by chance. */
+function hasNewValues(place: NoisePlace & Partial<Pick<ProfilePlace, 'values' | 'runs' | 'by'>>): boolean {
+  const { kinds, classes, values = 0, runs = 0, by } = place
+  if (by !== 'learned' || runs < FEWEST_RUNS || values < runs || !kinds.has('changed')) return false
+  return classes.every(
+    ({ written }) => written.is === 'uuid' || (written.is === 'id' && Number(written['shortest']) >= LONG_ID),
+  )
+}
+
+const FEWEST_RUNS = 3
+const LONG_ID = 12
 
 type NumberedStep = Pick<ReplayStep, 'exchange'>
 

@@ -91,7 +91,7 @@ function readEntry(setting: Setting, found: FoundEntries, isOfTape: boolean): vo
 }
 
 function readPlace(setting: Setting): ProfilePlace {
-  const read = setting.members(['path', 'varies', 'class', 'seen', 'samples', 'by', 'note'])
+  const read = setting.members(['path', 'varies', 'class', 'length', 'seen', 'samples', 'by', 'note'])
   if (read.path === undefined) throw setting.invalid('has no "path"')
   if (read.varies === undefined) throw setting.invalid('has no "varies"')
   const { varies, class: written, by } = read
@@ -106,6 +106,7 @@ function readPlace(setting: Setting): ProfilePlace {
     path: read.path.as((one) => parsePath(one.text())),
     kinds: new Set(kinds),
     classes: written === undefined ? [] : readClasses(written),
+    ...(read.length !== undefined && { length: read.length.count() }),
     by: by === undefined ? 'learned' : 'hand',
     values: seen?.values?.number() ?? 0,
     runs: seen?.runs?.number() ?? 0,
@@ -225,7 +226,9 @@ function mergePlaces(
     return undefined
   const classes = one.classes.map((own, at) => mergeClasses(own, other.classes[at]))
   if (!classes.every((merged) => merged !== undefined)) return undefined
-  return { ...one, classes, values: Math.max(one.values, other.values) }
+  const { length, ...rest } = one
+  const isSameLength = length !== undefined && length === other.length
+  return { ...rest, ...(isSameLength && { length }), classes, values: Math.max(one.values, other.values) }
 }
 
 /** Classes agree if they differ at most in their range. */
@@ -274,6 +277,7 @@ function placeContent(place: ProfilePlace): object {
     path: formatPath(place.path),
     varies: varies.length === 1 ? varies[0] : varies,
     ...(classes.length > 0 && { class: classes.length === 1 ? classes[0] : classes }),
+    ...(place.length !== undefined && { length: place.length }),
     ...(place.runs > 0 && { seen: { values: place.values, runs: place.runs } }),
     ...(place.samples.length > 0 && { samples: place.samples }),
     ...(place.by === 'hand' && { by: 'hand' }),

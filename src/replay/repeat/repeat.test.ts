@@ -198,6 +198,14 @@ test('a member that comes and goes is flaky, a random selection of items is nois
   expect(report.summary.verdict).toBe('flaky')
 })
 
+test('flags of several items that change independently are random, and flags that change together come and go', async () => {
+  const random = ['10110', '01101', '11011', '10001', '01110', '10101', '00111', '11100']
+  const [tape = flags(''), ...lives] = random.map(flags)
+  expect((await againstRuns(lives, tape, { repeat: 3 })).summary.verdict).toBe('pass')
+  const together = ['01001', '10110', '01001'].map(flags)
+  expect((await againstRuns(together, flags('10110'), { repeat: 3 })).summary.verdict).toBe('flaky')
+})
+
 test('random words of a list are noise, although each of them is at some index in every run for a while', async () => {
   const words = [
     'bee fox gnu',
@@ -222,6 +230,11 @@ test('a word that changes for good in a list with a random word is found after m
     'list done values result.structuredContent.items[1] changed ["fixed","broken"]',
   ])
 })
+
+/** A session whose items have a flag each. */
+function flags(bits: string): Tape {
+  return session(...called(1, 'flags', {}, { flags: Array.from(bits, (bit) => ({ on: bit === '1' })) }))
+}
 
 function ticketOf(run: number): string {
   return TICKETS[run] ?? ''

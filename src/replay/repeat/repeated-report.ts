@@ -89,12 +89,14 @@ export function repeatedReport(
   const steps = StepList.combine(lists, (sameStep) => {
     const alternating = sometimesChanged(sameStep, (finding) => noise.hasSameOrder(sameStep[0], finding))
     const varying = profile === undefined ? NO_PATHS : varyingPaths(sameStep)
+    const steady = profile === undefined ? NO_PATHS : steadyPaths(sameStep)
     const settled = sameStep.map((step, run) =>
       withoutNoise(step, {
         noise,
         noiseOfBaseline,
         alternating,
         varying,
+        steady,
         profile,
         clock: clocks[run],
         generated: generated[run],
@@ -248,6 +250,8 @@ interface NoiseOfStep extends Pick<JudgedRuns, 'noise' | 'noiseOfBaseline' | 'pr
   readonly alternating: ReadonlySet<StepFinding>
   /** The paths at which the runs differ from each other. */
   readonly varying: ReadonlySet<string>
+  /** The paths at which all runs have the same value, which is not the recorded one. */
+  readonly steady: ReadonlySet<string>
   readonly clock: SessionTimes | undefined
   /** The live values of this run by the recorded ones, of bindings with another live value in another run. */
   readonly generated: ReadonlyMap<string, string> | undefined
@@ -291,10 +295,11 @@ function isDecidedBy(profile: ProfileNoise, step: ReplayStep, finding: StepFindi
 function isNoiseOfProfile(
   step: ReplayStep,
   finding: StepFinding,
-  { profile, clock, used }: NoiseOfStep,
+  { profile, clock, used, steady }: NoiseOfStep,
 ): boolean {
   const { difference, isNeverNoise } = finding
   if (difference === undefined || isNeverNoise) return false
+  if (steady.has(finding.path ?? '') && profile?.isAlwaysNew(step, difference)) return false
   const place = profile?.placeOf(step, difference, clock)
   if (place !== undefined) used.add(step, place)
   return place !== undefined
@@ -322,9 +327,11 @@ function isGeneratedName({ difference }: StepFinding, { generated }: NoiseOfStep
 function judgedByProfile(
   step: ReplayStep,
   finding: StepFinding,
-  { profile, varying }: NoiseOfStep,
+  { profile, varying, steady }: NoiseOfStep,
 ): StepFinding {
   if (finding.difference === undefined || finding.isNeverNoise) return finding
+  if (steady.has(finding.path ?? '') && profile?.isAlwaysNew(step, finding.difference))
+    return { ...finding, message: NO_LONGER_NEW }
   const expected = profile?.expectationAt(step, formatPath(finding.difference.path))
   if (expected !== undefined)
     return { ...finding, message: `${finding.message}; the noise profile expects: ${expected}` }
@@ -333,6 +340,8 @@ function judgedByProfile(
 }
 
 const NEWLY_UNSTABLE = 'is newly unstable: it varies from run to run, but not in the noise profile'
+
+const NO_LONGER_NEW = 'is the same in all runs, but another one in each run of the noise profile'
 
 const NO_PATHS: ReadonlySet<string> = new Set()
 
@@ -345,6 +354,17 @@ function varyingPaths(runs: readonly ReplayStep[]): ReadonlySet<string> {
   return new Set(
     paths.flatMap((path = '') => (new Set(lives.map((live) => live.get(path))).size > 1 ? [path] : [])),
   )
+}
+
+/** The paths at which several runs have the same value in place of the recorded one. */
+function steadyPaths(runs: readonly ReplayStep[]): ReadonlySet<string> {
+  const [first, ...others] = runs
+  if (first === undefined || others.length === 0) return NO_PATHS
+  const isInAll = ({ path, actual }: StepFinding): boolean =>
+    others.every(({ findings }) =>
+      findings.some((one) => one.path === path && canonicalJson(one.actual) === canonicalJson(actual)),
+    )
+  return new Set(first.findings.flatMap((one) => (one.path !== undefined && isInAll(one) ? [one.path] : [])))
 }
 
 /** The places of a profile that explained a difference. */

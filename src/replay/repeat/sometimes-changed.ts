@@ -3,7 +3,7 @@ import { longestCommonSubsequence } from '../../diff/align.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { proseTokens } from '../../diff/formats/prose.ts'
 import { member } from '../../json/parse.ts'
-import { formatPath } from '../../json/path.ts'
+import { formatPath, type JsonPath } from '../../json/path.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
 import { isOfOtherKind } from './exchange-noise.ts'
 
@@ -52,6 +52,8 @@ interface ChangedPlace {
   readonly value: string
   /** Durations are often equal by chance. */
   readonly isDuration: boolean
+  /** It is a part of a text. */
+  readonly isWord?: true
   /** Only the number of similar notifications differs, which depends on the time that things take. */
   readonly isCount?: true
 }
@@ -114,16 +116,44 @@ function alternatingPlaces(
     return values
   })
   const changed = samples.flat().filter(({ isDuration }) => !isDuration)
-  const places = [...new Set(changed.map(({ place }) => place))]
   // A number that varies by chance is sometimes equal in two runs in a row.
   const counts = new Set(changed.flatMap(({ place, isCount }) => (isCount ? place : [])))
-  return new Set(
-    places.filter((place) => {
-      const live = runs.map((values) => values.get(place))
-      if (!live.includes(undefined) || new Set(live).size >= LEAST_RANDOM) return false
-      return !counts.has(place) || live.every((value, run) => run === 0 || value !== live[run - 1])
-    }),
+  const alternating = [...new Set(changed.map(({ place }) => place))].filter((place) => {
+    const live = runs.map((values) => values.get(place))
+    if (!live.includes(undefined) || new Set(live).size >= LEAST_RANDOM) return false
+    return !counts.has(place) || live.every((value, run) => run === 0 || value !== live[run - 1])
+  })
+  const independent = independentPlaces(
+    changed.filter(({ place }) => alternating.includes(place)),
+    runs,
   )
+  return new Set(alternating.filter((place) => !independent.has(place)))
+}
+
+/**
+ * Finds places of the same kind, such as a flag of every item, that change independently of each other: they are random, also if each has
+ * two values only. A change that comes and goes changes all of its places in the same runs.
+ */
+function independentPlaces(
+  changed: readonly ChangedPlace[],
+  runs: readonly ReadonlyMap<string, string>[],
+): ReadonlySet<string> {
+  const groups = new Map<string, Set<string>>()
+  for (const { place, isWord, finding } of changed)
+    for (const sibling of isWord === true ? [] : siblingPaths(finding.difference?.path ?? []))
+      groups.set(sibling, (groups.get(sibling) ?? new Set<string>()).add(place))
+  const patternOf = (place: string): string => runs.map((values) => (values.has(place) ? '1' : '0')).join('')
+  const random = [...groups.values()].filter(
+    (places) => new Set(Array.from(places, patternOf)).size >= LEAST_RANDOM,
+  )
+  return new Set(random.flatMap((places) => [...places]))
+}
+
+/** The path with `*` in place of its indexes, and in place of one name: places for which one of them is equal are of the same kind. */
+function siblingPaths(path: JsonPath): readonly string[] {
+  const general = path.map((segment) => (typeof segment === 'number' ? '*' : segment))
+  const named = general.map((segment, at) => (segment === '*' ? general : general.with(at, '*')))
+  return [...new Set([general, ...named].map((one) => JSON.stringify(one)))]
 }
 
 /** Lists the places of a finding: of a text that follows a template, each changed word is a place. */
@@ -144,6 +174,7 @@ function placesOf(finding: StepFinding, whole: WholePlaces): readonly ChangedPla
       place: JSON.stringify([formatPath(path), at]),
       value,
       isDuration,
+      isWord: true as const,
     }))
   const sides = kind === 'removed' ? expected : actual
   return [

@@ -103,12 +103,24 @@ function observedMeta(meta: unknown, renamed: ReadonlyMap<unknown, unknown>): { 
 
 /**
  * Finds series of notifications that differ only in numbers and generated words, such as the reports of a timer. The result tells
- * if a notification is one of at least three such notifications.
+ * if a notification is one of at least three such notifications, and some of them are recorded and some are live.
  */
-export function findSeries(all: readonly ObservedNotification[]): (notification: unknown) => boolean {
+export function findSeries(
+  recorded: readonly ObservedNotification[],
+  live: readonly ObservedNotification[],
+): (notification: unknown) => boolean {
+  const [ours, theirs] = [recorded, live].map(countShapes)
+  return (notification) => {
+    const shape = shapeOf(notification)
+    const [then, now] = [ours?.get(shape) ?? 0, theirs?.get(shape) ?? 0]
+    return then > 0 && now > 0 && then + now >= FEWEST_OF_SERIES
+  }
+}
+
+function countShapes(notifications: readonly ObservedNotification[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const one of all) counts.set(shapeOf(one), (counts.get(shapeOf(one)) ?? 0) + 1)
-  return (notification) => (counts.get(shapeOf(notification)) ?? 0) >= FEWEST_OF_SERIES
+  for (const one of notifications) counts.set(shapeOf(one), (counts.get(shapeOf(one)) ?? 0) + 1)
+  return counts
 }
 
 const FEWEST_OF_SERIES = 3
