@@ -87,6 +87,15 @@ export function similarName(name: string, known: readonly string[]): string | un
   return best !== undefined && best.rest <= Math.min(3, name.length / 2) ? best.each : undefined
 }
 
+/** Like `similarName` for options: the dashes, which all of them have, make none similar. */
+export function similarOption(flag: string, known: readonly string[]): string | undefined {
+  const similar = similarName(
+    flag.replace(/^-+/, ''),
+    known.map((each) => each.replace(/^-+/, '')),
+  )
+  return similar === undefined ? undefined : `--${similar}`
+}
+
 /** Parses `250`, `250ms`, `2s` or `1.5m` into milliseconds. Returns `undefined` for anything else. */
 export function parseDuration(value: unknown): number | undefined {
   if (typeof value === 'number') return value >= 0 && value <= MAX_DURATION_MS ? value : undefined

@@ -78,8 +78,7 @@ async function runLoad(
     if (part !== undefined) return await part.run((ofPart) => load(mix, { ...options, ...ofPart }))
     await runAndReport(mix, options, { flags, threads, paths: tapes.map(({ path }) => path) })
   } catch (error) {
-    stderr.showEnd()
-    throw error
+    throw stderr.explained(error)
   } finally {
     for (const tape of tapes) tape.close()
   }

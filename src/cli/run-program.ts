@@ -1,9 +1,10 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import { ReelayError } from '../errors.ts'
-import { quoteShellWord, similarName } from '../text.ts'
+import { quoteShellWord, similarName, similarOption } from '../text.ts'
 import { VERSION } from '../version.ts'
 import type { CommandDefinition } from './command.ts'
 import {
+  insteadOfOption,
   longFlag,
   optionHelp,
   otherOptionName,
@@ -29,12 +30,13 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     rejectUnknownCommand(program, argv)
     rejectMissingTape(argv)
     rejectMissingValue(program, argv)
-    await program.parseAsync(argv.map((word, at) => (at === 2 ? (OTHER_OPTIONS[word] ?? word) : word)))
+    const words = argv[2] === 'help' && argv[3] === 'help' ? argv.slice(0, 3) : argv
+    await program.parseAsync(words.map((word, at) => (at === 2 ? (OTHER_OPTIONS[word] ?? word) : word)))
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return
     if (error.code !== 'commander.help') throw usageErrorFrom(error, program, argv)
-    process.exitCode = 2 // without a command, the help is the answer
+    if (argv[2] !== 'help') process.exitCode = 2 // without a command, the help is the answer
   }
 }
 
@@ -98,9 +100,49 @@ function build(definition: CommandDefinition, parent = 'reelay'): Command {
     const own = examples.filter((line) => line.startsWith(`${path} ${each.name}`))
     command.addCommand(build({ ...each, examples: own }, path))
   }
-  if (run !== undefined) command.action(() => run(command.args, given))
+  if (run !== undefined)
+    command.action(() => {
+      rejectWordsBeforeDashes(path, definition, command.args)
+      noteOptionsAfterDashes(definition)
+      return run(command.args, given)
+    })
   return command
 }
+
+/** In `reelay verify one two -- node server.js`, the second word would be taken for the server command. */
+function rejectWordsBeforeDashes(
+  path: string,
+  { arguments: named = {} }: CommandDefinition,
+  words: readonly string[],
+): void {
+  const names = Object.keys(named)
+  const dashes = process.argv.indexOf('--')
+  if (dashes < 0 || !/^.command\.\.\..$/.test(names.at(-1) ?? '')) return
+  const before = words.slice(0, words.length - (process.argv.length - dashes - 1))
+  const [wanted, are] = names.length === 2 ? ['one word', 'is'] : [`${names.length - 1} words`, 'are']
+  if (names.length === 1 || before.length < names.length) return
+  throw new ReelayError(
+    'USAGE',
+    `${wanted} ${are} expected before --, not ${before.length}: ${before.join(' ')}`,
+    {
+      hint: `after -- comes the server command; see ${path} --help`,
+    },
+  )
+}
+
+/** Such an option is often added at the end of the line, where the server gets it, and hardly any server has it. */
+function noteOptionsAfterDashes({ options }: CommandDefinition): void {
+  const dashes = process.argv.indexOf('--')
+  const words = dashes < 0 ? [] : process.argv.slice(dashes).map((word) => word.split('=')[0] ?? '')
+  const flags = Object.values(options).map(({ flag = '' }) => longFlag(flag))
+  const misplaced = RARE_IN_SERVERS.find((flag) => words.includes(flag) && flags.includes(flag))
+  if (misplaced !== undefined)
+    process.stderr.write(
+      `reelay: ${misplaced} goes to the server, because it is after --; options of reelay come before --\n`,
+    )
+}
+
+const RARE_IN_SERVERS = ['--allow-writes', '--start-timeout', '--ignore', '--update', '--report', '--set']
 
 /** Adds the options. Returns the object that parsing fills with the given values. */
 function addOptions(command: Command, { options, common }: CommandDefinition, path: string): GivenOptions {
@@ -145,7 +187,7 @@ function optionTerm(row: OptionRow<unknown>): string {
 /** Commander would show the help of the whole program for an unknown topic, and for an unknown command with --help. */
 function rejectUnknownCommand(program: Command, [, , verb, topic]: readonly string[]): void {
   const name = verb === 'help' ? topic : verb
-  if (name === undefined || name.startsWith('-')) return
+  if (name === undefined || name === 'help' || name.startsWith('-')) return
   const known = ['help', ...program.commands.map((command) => command.name())]
   if (known.includes(name)) return
   const similar = OTHER_COMMANDS[name.toLowerCase()] ?? similarName(name.toLowerCase(), known)
@@ -180,8 +222,15 @@ function usageErrorFrom(error: CommanderError, program: Command, argv: readonly 
   const [, similar] = isTooShort(message) ? [] : (/^\((Did you mean .*\?)\)$/.exec(suggestion ?? '') ?? [])
   const meant = similar === 'Did you mean help?' ? undefined : similar // nobody means it
   const dashes = missingDashes(argv)
-  const missing = dashes ?? missingArgumentHint(message, argv) ?? misplacedOption(message, argv)
-  const guess = dashes === undefined ? (otherNameOf(message, program, argv) ?? meant) : undefined
+  const missing =
+    dashes ??
+    missingArgumentHint(message, argv) ??
+    misplacedOption(message, argv) ??
+    insteadOfUnknown(message, program, argv)
+  const guess =
+    dashes === undefined && insteadOfUnknown(message, program, argv) === undefined
+      ? (otherNameOf(message, program, argv) ?? meant)
+      : undefined
   if (guess === undefined && missing !== undefined)
     return new ReelayError('USAGE', message, { hint: missing, cause: error })
   const hint = guess === undefined ? help : `${guess.replace('Did', 'did')} Otherwise ${help}`
@@ -203,14 +252,26 @@ function misplacedOption(message: string, argv: readonly string[]): string | und
   return `options follow the command: reelay ${[verb, rest, option].filter((part) => part !== '').join(' ')}`
 }
 
-/** Options that other tools have by another name. */
-function otherNameOf(message: string, program: Command, [, , verb]: readonly string[]): string | undefined {
+function insteadOfUnknown(message: string, program: Command, argv: readonly string[]): string | undefined {
+  return insteadOfOption(unknownFlag(message), knownFlags(program, argv))
+}
+
+function unknownFlag(message: string): string {
   const [, unknown = ''] = /^unknown option '(.+)'$/.exec(message) ?? []
+  return unknown
+}
+
+function knownFlags(program: Command, [, , verb]: readonly string[]): readonly string[] {
   const options = program.commands.find((each) => each.name() === verb)?.options ?? []
-  const known = options.flatMap(({ long }) => long ?? [])
+  return options.flatMap(({ long }) => long ?? [])
+}
+
+/** Options that other tools have by another name. */
+function otherNameOf(message: string, program: Command, argv: readonly string[]): string | undefined {
+  const [unknown, known] = [unknownFlag(message), knownFlags(program, argv)]
   // Commander does not suggest the options that only --help-all shows.
   const name =
-    otherOptionName(unknown, known) ?? (isTooShort(message) ? undefined : similarName(unknown, known))
+    otherOptionName(unknown, known) ?? (isTooShort(message) ? undefined : similarOption(unknown, known))
   return name === undefined ? undefined : `Did you mean ${name}?`
 }
 
@@ -222,8 +283,16 @@ function missingArgumentHint(message: string, [, , verb, action]: readonly strin
     return 'tests run with a tape like this: reelay test run -- npm test; to check a server, use reelay verify'
   const [, argument] = (verb === 'call' && /^unknown option '--(\w[\w-]*)'$/.exec(message)) || []
   if (argument !== undefined) return `write an argument of the tool as ${argument}=<value>`
+  const example = exampleOf(verb)
+  if (message.startsWith('unknown command') && example !== undefined)
+    return `a command is missing, as in: ${example}; see reelay ${verb} --help`
   const own = [`${verb} ${action}: ${message}`, `${verb}: ${message}`, message]
   return own.map((key) => MISSING_ARGUMENT_HINTS[key]).find((hint) => hint !== undefined)
+}
+
+function exampleOf(verb: string | undefined): string | undefined {
+  const entries = Object.values(COMMANDS).flat()
+  return entries.find(({ name }) => name === verb)?.examples[0]
 }
 
 const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
@@ -235,6 +304,8 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
     'give the file, as in: reelay contract lock server.lock.yaml my-tape',
   "contract accept: missing required argument 'contract'":
     'give the contract and a fingerprint that reelay contract check prints',
+  "test run: missing required argument 'command'":
+    'put the test command after --, as in: reelay test run -- npm test',
   "missing required argument 'command'":
     'put the command after --, as in: reelay run --record my-tape -- node app.js',
   "missing required argument 'tape'":

@@ -140,8 +140,7 @@ async function playPart(
         })
       : await load(tapes, { ...options, ...ofPart })
   } catch (error) {
-    stderr.showEnd()
-    throw error
+    throw stderr.explained(error)
   } finally {
     for (const { tape } of tapes) tape.close()
   }

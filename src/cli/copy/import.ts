@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { findProjectConfig } from '../../config/project-config.ts'
@@ -72,7 +73,7 @@ async function importFile(
   path: string,
   { format, server, tape, redaction }: ImportFileOptions,
 ): Promise<void> {
-  requireNewFile(resolveTape(tape))
+  if (existsSync(path)) requireNewFile(resolveTape(tape)) // otherwise reading it fails, which says more
   if (redaction !== false && redaction.vault !== undefined)
     warnAboutVault({ output: undefined, name: tape, redact: redaction })
   const recording = await readRecording(path, format)

@@ -91,8 +91,7 @@ async function debugTape(tape: string, command: readonly string[], given: GivenO
     session.printSummary(report)
     process.exitCode = signal.aborted ? 130 : exitCodeOf(report, flags)
   } catch (error) {
-    stderr.showEnd()
-    throw error
+    throw stderr.explained(error)
   } finally {
     control?.close()
     await run.close()

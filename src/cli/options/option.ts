@@ -275,7 +275,75 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   '--endpoint': ['--url'],
   '--out': ['--output'],
   '--file': ['--output'],
+  '--only': ['--include'],
+  '--skip': ['--exclude'],
+  '--speed': ['--pace'],
+  '--latency': ['--pace', '--faults'],
+  '--delay': ['--pace', '--faults'],
+  '--loop': ['--permissive'],
+  '--silent': ['--quiet'],
+  '--debug': ['--verbose'],
+  '--fail-fast': ['--on-error'],
+  '--bail': ['--on-error'],
+  '--allow-all': ['--allow-writes'],
+  '--to': ['--format'],
 }
+
+/** What to do instead of an option that no command has. */
+export function insteadOfOption(flag: string, known: readonly string[]): string | undefined {
+  const row = INSTEAD_OF_OPTIONS.find(({ flags }) => flags.includes(flag))
+  return row === undefined || (row.needs !== undefined && !known.includes(row.needs))
+    ? undefined
+    : row.hint(flag)
+}
+
+const INSTEAD_OF_OPTIONS: readonly {
+  readonly flags: readonly string[]
+  readonly needs?: string
+  readonly hint: (flag: string) => string
+}[] = [
+  {
+    flags: ['--env', '-e'],
+    hint: () =>
+      'to set a variable for the server, put env before its command: -- env KEY=value node server.js',
+  },
+  {
+    flags: ['--cwd', '--dir', '--directory', '--workdir'],
+    hint: () => 'the server starts in the folder that you are in: change to its folder first',
+  },
+  {
+    flags: ['--command', '--cmd', '--exec'],
+    hint: () => 'the server command needs no option: put it at the end, after --, as in: -- node server.js',
+  },
+  {
+    flags: ['--tape', '--cassette', '--session'],
+    hint: () => 'the tape needs no option: write its name after the command, as in: reelay serve my-tape',
+  },
+  {
+    flags: ['--token', '--bearer', '--auth', '--api-key'],
+    needs: '--header',
+    hint: () => "write it as --header 'Authorization: Bearer ${env.TOKEN}'",
+  },
+  {
+    flags: ['--insecure', '-k', '--no-verify', '--ca', '--cacert'],
+    needs: '--header',
+    hint: () => 'if you trust the certificate, set NODE_EXTRA_CA_CERTS to the file of the CA that signed it',
+  },
+  {
+    flags: ['--junit', '--html', '--markdown', '--sarif'],
+    needs: '--report',
+    hint: (flag) => `write it as --report ${flag.slice(2)}=<file>`,
+  },
+  {
+    flags: ['--follow', '--tail', '-f'],
+    hint: () => 'reelay tail <tape> follows a tape that is being recorded, without an option',
+  },
+  {
+    flags: ['--list', '--servers'],
+    needs: '--client',
+    hint: () => 'reelay doctor lists the servers of your clients',
+  },
+]
 
 function isFlag(word: string): boolean {
   return word.startsWith('-') && word !== '-' && word !== '--'

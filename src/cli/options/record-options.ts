@@ -1,5 +1,5 @@
 import { ReelayError } from '../../errors.ts'
-import { similarName } from '../../text.ts'
+import { similarOption } from '../../text.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
 import { isTapePath } from '../../store/home.ts'
@@ -12,6 +12,7 @@ import {
   option,
   inGroup,
   hasFlag,
+  insteadOfOption,
   longFlag,
   readOptions,
   otherOptionName,
@@ -311,7 +312,10 @@ function takeOptionsAroundName(
   const [name, ...after] = rest
   if (name !== undefined) rejectMisspelledOption(after)
   if (name === undefined || !startsWithOption(after)) return { given, rest }
-  const more = takeOptions(after, RECORD_OPTIONS, () => ambiguousArguments(rest))
+  const hasUrl = after.some((word) => /^--url(-env)?(=|$)/.test(word))
+  const more = takeOptions(after, RECORD_OPTIONS, (flag) =>
+    hasUrl ? unknownOption(flag) : ambiguousArguments(rest),
+  )
   const isComplete = more.rest.length === 0 || more.rest[0] === '--'
   const isUrl = more.given['url'] !== undefined || more.given['urlEnv'] !== undefined
   if (isUrl && !isComplete)
@@ -326,8 +330,15 @@ function takeOptionsAroundName(
 /** Between the name of a tape and `--`, a word such as `--sever` is an option of `record`. */
 function rejectMisspelledOption([flag = '', ...words]: readonly string[]): void {
   const isMisspelled = flag.startsWith('--') && flag !== '--' && words.includes('--')
-  if (isMisspelled && !startsWithOption([flag, ...words]) && similarName(flag, recordFlags()) !== undefined)
+  if (isMisspelled && !startsWithOption([flag, ...words]) && isMeantForRecord(flag, words))
     throw unknownOption(flag)
+}
+
+/** A server command may have such an option too. It is one of `record` if it is all that is between the name and `--`. */
+function isMeantForRecord(flag: string, words: readonly string[]): boolean {
+  const known = recordFlags()
+  if (similarOption(flag, known) !== undefined) return true
+  return insteadOfOption(flag, known) !== undefined && words.indexOf('--') <= 1
 }
 
 /** Returns true if the words after the name of a tape begin with an option of `record`. Words of a server command do not count. */
@@ -343,7 +354,9 @@ export function unknownOption(flag: string): ReelayError {
       `unknown option ${flag}`,
       'the name of the tape needs no option: reelay record my-tape -- <server command>',
     )
-  const similar = otherOptionName(flag, recordFlags()) ?? similarName(flag, recordFlags())
+  const instead = insteadOfOption(flag, recordFlags())
+  if (instead !== undefined) return usageError(`unknown option ${flag}`, instead)
+  const similar = otherOptionName(flag, recordFlags()) ?? similarOption(flag, recordFlags())
   const rest = 'ptions of the server command go after it, or after --; see reelay record --help'
   return usageError(
     `unknown option ${flag}`,

@@ -248,6 +248,13 @@ export function repeatedOptions(given: GivenOptions): readonly string[] {
   return formatOptions(SERVE_OPTIONS, given, REPEATED_OPTIONS).map(quoteShellWord)
 }
 
+function addressHint(flag: string, given: string): string {
+  const [, host] = /^https?:\/\/([^/]+:\d+)/.exec(given) ?? []
+  return host === undefined
+    ? 'see reelay serve --help'
+    : `write it without the rest of the URL: ${flag} ${host}`
+}
+
 /** An address that may be left out: then the option may have taken the tape for it, and the error says so. */
 function listenOn(flag: string): ValueType<ListenAddress | true> {
   return {
@@ -269,7 +276,9 @@ function listenOn(flag: string): ValueType<ListenAddress | true> {
             ? `add a port, as in: ${flag} ${given}:8080`
             : /^\d+$/.test(given)
               ? 'see reelay serve --help'
-              : `a tape goes before the option: reelay serve my-tape ${flag}`,
+              : given.includes(':')
+                ? addressHint(flag, given)
+                : `a tape goes before the option: reelay serve my-tape ${flag}`,
       )
     },
   }

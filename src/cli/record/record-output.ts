@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { RecordTapeArgs } from '../options/record-options.ts'
 import { clientConfigLine, reelayCommand, type ClientEntry } from '../reelay-command.ts'
@@ -81,7 +82,33 @@ function printTapeSummary({ quiet }: RecordTapeArgs, summary: RecordingSummary):
     printNotice(
       `recorded ${frames} ${frames === 1 ? 'frame' : 'frames'} to ${place}${secretsText(secrets)}${stop}`,
     )
-    printNotice(`next, serve it without the server: reelay serve ${quoteTapeArgument(nameOrPath(path))}`)
+    printNotice(nextStep(path, tapes === 1 && stoppedAt === undefined))
+  }
+}
+
+function nextStep(path: string, isWhole: boolean): string {
+  const tape = quoteTapeArgument(nameOrPath(path))
+  switch (isWhole ? contentOf(path) : 'responses') {
+    case 'nothing':
+      return 'no client has sent anything: use this command in the config of your client, in place of the server'
+    case 'requests':
+      return `the server answered nothing: reelay inspect ${tape} shows what happened`
+    case 'responses':
+      return `next, serve it without the server: reelay serve ${tape}`
+  }
+}
+
+/** A tape without responses is small, so a larger one is not read. */
+const MAX_EMPTY_TAPE_BYTES = 64 * 1024
+
+function contentOf(path: string): 'nothing' | 'requests' | 'responses' {
+  try {
+    if (statSync(path).size > MAX_EMPTY_TAPE_BYTES) return 'responses'
+    const text = readFileSync(path, 'utf8')
+    if (text.includes('"dir":"s2c"')) return 'responses'
+    return text.includes('"dir":"c2s"') ? 'requests' : 'nothing'
+  } catch {
+    return 'responses'
   }
 }
 

@@ -49,8 +49,10 @@ function asMissingDashes(error: unknown, [name = '', ...command]: readonly strin
   if (!(error instanceof ReelayError) || error.code !== 'COMMAND_NOT_FOUND') return error
   if (command.length === 0 || isTapePath(name)) return error
   const [second = ''] = command
-  if (process.argv.includes('--'))
-    return second.startsWith('-') && command.includes('--') ? unknownOption(second) : error
+  const dashes = command.indexOf('--')
+  if (dashes >= 0 && second.startsWith('-')) return unknownOption(second)
+  if (dashes > 0) return severalNames([name, ...command.slice(0, dashes)], command.slice(dashes + 1))
+  if (process.argv.includes('--')) return error
   if (/^https?:\/\//.test(second))
     return new ReelayError('COMMAND_NOT_FOUND', error.message, {
       hint: `for a server over HTTP: reelay record ${name} --url ${second}`,
@@ -59,6 +61,12 @@ function asMissingDashes(error: unknown, [name = '', ...command]: readonly strin
   const server = command[0]?.startsWith('-') ? '<server command>' : command.map(quoteShellWord).join(' ')
   const hint = `if ${name} is the name of the tape, put -- before the server command: reelay record ${name} -- ${server}`
   return new ReelayError('COMMAND_NOT_FOUND', error.message, { hint, cause: error })
+}
+
+function severalNames(names: readonly string[], server: readonly string[]): ReelayError {
+  return new ReelayError('USAGE', `the name of the tape is one word, not ${names.join(' ')}`, {
+    hint: `for example: reelay record ${names.join('-')} -- ${server.map(quoteShellWord).join(' ')}`,
+  })
 }
 
 /** Records a server that was started, and ends as it ends. */

@@ -87,8 +87,7 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
     },
   ).catch((error: unknown) => {
     clearProgress()
-    stderr.showEnd()
-    throw error
+    throw stderr.explained(error)
   })
   clearProgress()
   stderr.close()

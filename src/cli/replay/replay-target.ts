@@ -30,13 +30,21 @@ export function readReplayTarget(
 }
 
 /** Tells the user why nothing happens if a server is silent for some seconds after its start. */
-export function announceWaiting(target: ReplayTarget, startTimeout: number | undefined): ReplayTarget {
+export function announceWaiting(
+  target: ReplayTarget,
+  startTimeout: number | undefined,
+  stderr: FoldedStderr,
+): ReplayTarget {
   const limit = (startTimeout ?? DEFAULT_START_TIMEOUT) / 1000
-  const text = `reelay: no answer from the server yet; waiting up to ${limit} s for it to start (--start-timeout)\n`
   let isAnnounced = limit * 1000 <= SILENCE_MS
   const open: OpenLink = async (handlers) => {
     const timer = setTimeout(() => {
-      if (!isAnnounced) process.stderr.write(text)
+      const { address } = stderr
+      const http = address === undefined ? '' : `; ${overHttpHint(address)}`
+      if (!isAnnounced)
+        process.stderr.write(
+          `reelay: no answer from the server yet; waiting up to ${limit} s for it to start (--start-timeout)${http}\n`,
+        )
       isAnnounced = true
     }, SILENCE_MS).unref()
     const stop = (): void => clearTimeout(timer)
@@ -64,24 +72,53 @@ export class FoldedStderr {
   }
 
   add(chunk: Uint8Array): void {
-    if (this.#isShown) return void process.stderr.write(chunk)
+    if (this.#isShown) process.stderr.write(chunk)
     const text = Buffer.from(chunk).toString('utf8')
     this.#lines += text.split('\n').length - 1
     this.#last = (this.#last + text).slice(-MAX_STDERR_CHARACTERS)
   }
 
-  /** Shows the last lines, which most often say why a server failed. */
-  showEnd(): void {
-    if (this.#last.trim() === '') return
+  /** Shows the last lines, which most often say why a server failed, and adds to the error what they tell. */
+  explained(error: unknown): unknown {
     const lines = this.#last.trimEnd().split('\n').slice(-MAX_STDERR_LINES)
-    process.stderr.write(lines.map((line) => `server: ${escapeControlChars(line)}\n`).join(''))
+    if (this.#last.trim() !== '' && !this.#isShown)
+      process.stderr.write(lines.map((line) => `server: ${escapeControlChars(line)}\n`).join(''))
+    if (!(error instanceof ReelayError) || error.code !== 'TARGET_REFUSED') return error
+    const hint = hintFrom(this.#last, error)
+    return hint === undefined ? error : new ReelayError(error.code, error.message, { hint, cause: error })
+  }
+
+  /** The address at which the server says that it listens. */
+  get address(): string | undefined {
+    return localAddress(this.#last)
   }
 
   close(): void {
-    if (this.#lines === 0) return
+    if (this.#lines === 0 || this.#isShown) return
     const [count, them] = this.#lines === 1 ? ['1 line', 'it'] : [`${this.#lines} lines`, 'them']
     process.stderr.write(`reelay: the server wrote ${count} on stderr; -v shows ${them}\n`)
   }
+}
+
+function hintFrom(stderr: string, { message }: ReelayError): string | undefined {
+  const isOnStdout = message.includes('on stdout')
+  const address = localAddress(isOnStdout ? message : stderr)
+  if (address !== undefined) return overHttpHint(address)
+  return stderr.trim() !== '' && /the server ended/.test(message) && !isOnStdout
+    ? 'what the server wrote on stderr, above, may say why'
+    : undefined
+}
+
+/** A server that says where it listens, and is silent on stdout, was most likely started without its option for stdio. */
+function overHttpHint(address: string): string {
+  const url = new URL(address).pathname === '/' ? new URL('/mcp', address).href : address
+  return `this may be a server over HTTP: start it yourself, and use --url ${url} instead of the command; or look for its option for stdio`
+}
+
+function localAddress(text: string): string | undefined {
+  const [found] =
+    /\bhttps?:\/\/(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]):\d+(?:\/[\w/-]*)?/.exec(text) ?? []
+  return found?.replace('0.0.0.0', '127.0.0.1').replace('[::]', '[::1]')
 }
 
 const MAX_STDERR_CHARACTERS = 10_000

@@ -170,6 +170,7 @@ async function replayTape(
     announceWaiting(
       readReplayTarget(command, flags, (chunk) => stderr.add(chunk)),
       options.startTimeout,
+      stderr,
     ),
     {
       path: flags.record,
@@ -235,8 +236,7 @@ async function replayTape(
       ? await runStepped((onStop) => replayRepeatedly(tape, run, { ...runs, onStop }), screen)
       : await replayRepeatedly(tape, run, runs)
   } catch (error) {
-    stderr.showEnd()
-    throw error
+    throw stderr.explained(error)
   } finally {
     clearProgress()
     printRunTape(await closeTape()) // the tape of a run that failed ends as well

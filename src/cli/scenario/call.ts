@@ -104,8 +104,8 @@ export async function withLiveClient<Result>(
       await client.close()
     }
   } catch (error) {
-    if (!(error instanceof ReelayError) || error.code !== 'USAGE') stderr.showEnd()
-    throw error
+    if (error instanceof ReelayError && error.code === 'USAGE') throw error
+    throw stderr.explained(error)
   } finally {
     printRunTape(await recorded?.closeTape())
     if (signal.aborted) process.exitCode = 130

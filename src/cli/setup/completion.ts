@@ -23,6 +23,14 @@ export function completionCommand(load: () => Promise<readonly CommandDefinition
     reelay completion powershell | Out-String | Invoke-Expression`,
     run: async ([shell = '', ...words]) => {
       if (shell === 'words') return print(suggestionLines(words, await load()))
+      if (words.length > 0)
+        throw new ReelayError(
+          'USAGE',
+          `one shell is expected, not ${words.length + 1}: ${[shell, ...words].join(' ')}`,
+          {
+            hint: 'each shell has its own script: run the command once for each',
+          },
+        )
       const script = SCRIPTS[shell]
       if (script !== undefined) return print(script)
       const hint = `use one of ${Object.keys(SCRIPTS).join(', ')}${suggestName(shell, Object.keys(SCRIPTS))}`

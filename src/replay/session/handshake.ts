@@ -23,6 +23,8 @@ interface HandshakeOptions {
   readonly asRecordedClient: boolean
   /** The params of the request that opened a recorded session; by default those in `turns`. */
   readonly recorded?: JsonObject
+  /** The option that sets the timeout. */
+  readonly timeoutOption?: string
   /** The id of the request; by default one that no recorded request has. */
   readonly id?: Id
 }
@@ -30,7 +32,15 @@ interface HandshakeOptions {
 /** Opens a session in the protocol revision of the tape, with the capabilities of the recorded client. */
 export async function performHandshake(
   session: LiveSession,
-  { turns, revision, timeout, asRecordedClient, recorded: known, id = HANDSHAKE_ID }: HandshakeOptions,
+  {
+    turns,
+    revision,
+    timeout,
+    timeoutOption,
+    asRecordedClient,
+    recorded: known,
+    id = HANDSHAKE_ID,
+  }: HandshakeOptions,
 ): Promise<HandshakeResult> {
   const recorded = known ?? recordedParams(turns, revision.openingMethod) ?? anyEnvelope(turns)
   const info = (asRecordedClient ? clientInfoIn(recorded) : undefined) ?? CLIENT_INFO
@@ -45,7 +55,7 @@ export async function performHandshake(
   }).ended
   if (session.strayLines.length > 0 && mayHaveLogged(end))
     throw noiseOnStdout(method, session.strayLines, end)
-  const result = resultIn(end, method)
+  const result = resultIn(end, method, timeoutOption)
   const { openedNotification } = revision
   if (openedNotification !== undefined)
     session.send(JSON.stringify({ jsonrpc: '2.0', method: openedNotification }))
@@ -92,8 +102,8 @@ function anyEnvelope(turns: readonly Turn[]): unknown {
   return params.find(hasEnvelope)
 }
 
-function resultIn(end: CallEnd, method: string): unknown {
-  if (end.kind !== 'answered') throw handshakeRefused(method, describeCallEnd(end), end.kind)
+function resultIn(end: CallEnd, method: string, timeoutOption?: string): unknown {
+  if (end.kind !== 'answered') throw handshakeRefused(method, describeCallEnd(end), end.kind, timeoutOption)
   const message = classifyMessage(parseJson(end.text))
   const outcome = message.kind === 'response' ? message.outcome : { error: undefined }
   if ('result' in outcome) return outcome.result
@@ -151,11 +161,16 @@ const CONNECTION_HINTS: readonly (readonly [RegExp, string])[] = [
   [/exit|ended|closed/i, 'the server ended before it answered: run its command by hand to see why'],
 ]
 
-function handshakeRefused(method: string, why: string, kind: CallEnd['kind'] | 'error'): ReelayError {
+function handshakeRefused(
+  method: string,
+  why: string,
+  kind: CallEnd['kind'] | 'error',
+  timeoutOption = '--start-timeout',
+): ReelayError {
   const hint =
     kind === 'error'
       ? 'the server may not support the protocol revision of the tape: record the session again, or use --handshake recorded to send the recorded handshake'
       : (CONNECTION_HINTS.find(([pattern]) => pattern.test(why))?.[1] ??
-        'start the server by hand and check that it answers; --start-timeout gives it more time')
+        `start the server by hand and check that it answers; ${timeoutOption} gives it more time, as in ${timeoutOption} 90s`)
   return new ReelayError('TARGET_REFUSED', `the server did not answer ${method}: ${why}`, { hint })
 }

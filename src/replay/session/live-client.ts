@@ -93,6 +93,7 @@ export class LiveClient {
         turns: [],
         revision,
         timeout,
+        timeoutOption: '--timeout',
         asRecordedClient: false,
         ...(recorded && { recorded }),
         id: 0,

@@ -271,11 +271,16 @@ const EMPTY_HINT = 'record the session again; a recorder that is killed at its s
 /** Names the tape that was probably meant: one with a similar name, or a file of that name in the working directory. */
 export function missingTapeHint(path: string): string {
   const isNamed = dirname(path) === tapeFolder()
+  if (!isNamed && /(^|[/\\])https?:[/\\]/.test(path)) return 'a tape is a file: download it first'
+  if (isNamed && basename(path, TAPE_EXTENSION) === '-')
+    return 'a tape is not read from stdin: write it to a file first'
   const [local] = isNamed
     ? [basename(path), basename(path, TAPE_EXTENSION)].filter((file) => existsSync(file))
     : []
   if (local !== undefined && statSync(local).isFile())
-    return `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
+    return isTapeFile(local)
+      ? `did you mean ./${local}? A name without a path is a tape in ${tapeFolder()}`
+      : `./${local} is not a tape; \`reelay list\` shows your tapes, and \`reelay import\` reads recordings of other tools`
   // `hello.tape.jsonl` or `./hello` was typed for the tape `hello`.
   const name = basename(path, TAPE_EXTENSION)
   if (!isNamed && existsSync(join(tapeFolder(), `${name}${TAPE_EXTENSION}`)))
@@ -287,6 +292,23 @@ export function missingTapeHint(path: string): string {
   return isNamed
     ? `${guess}\`reelay list\` shows your tapes; refer to a tape elsewhere by its path`
     : `${guess}${guess === '' ? 'check' : 'Check'} the path; \`reelay list\` shows the tapes that have a name`
+}
+
+const TAPE_BEGINNING = '{"reelay"'
+
+function isTapeFile(path: string): boolean {
+  const beginning = Buffer.alloc(TAPE_BEGINNING.length)
+  try {
+    const file = openSync(path, 'r')
+    try {
+      readSync(file, beginning)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
+  }
+  return beginning.toString('latin1') === TAPE_BEGINNING
 }
 
 function tapesIn(folder: string): readonly string[] {

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { ReelayError } from '../../errors.ts'
+import { errorMessage, ReelayError } from '../../errors.ts'
 import { decodeUtf8 } from '../../protocol/lines.ts'
 import { makeFolder } from '../../store/file/write.ts'
 
@@ -38,7 +38,7 @@ export function readClientConfig(file: string): ClientConfigFile | undefined {
   } catch (error) {
     if (error instanceof ReelayError) throw error
     if (isNotFoundError(error)) return undefined
-    throw brokenConfigError(file, errorText(error), error)
+    throw brokenConfigError(file, errorMessage(error), error)
   }
 }
 
@@ -84,7 +84,7 @@ function wrapWriteErrors<Result>(path: string, work: () => Result): Result {
     return work()
   } catch (error) {
     if (error instanceof ReelayError) throw error
-    throw new ReelayError('CONFIG_UNWRITABLE', `${path} cannot be written: ${errorText(error)}`, {
+    throw new ReelayError('CONFIG_UNWRITABLE', `${path} cannot be written: ${errorMessage(error)}`, {
       hint: 'check the permissions of the file and its folder',
       cause: error,
     })
@@ -99,10 +99,6 @@ function concurrentChangeError(path: string): ReelayError {
 
 function isNotFoundError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Writes a file so that a reader sees either the old content or the new, never a mix. */
