@@ -37,7 +37,8 @@ export const loadCommand: CommandDefinition = {
   name: 'load',
   usage:
     '[options] <tape…> (--users <n> | --rate <n>) --for <time>\n' +
-    '                   (-- <server command…> | --url <url>) [--workers <redis-url>]',
+    '                   (-- <server command…> | --url <url>)\n' +
+    '                   [--workers <redis-url>]',
   arguments: {
     '<tape...>': 'Tapes whose sessions the virtual users play, then -- and the command of the server',
   },

@@ -176,10 +176,20 @@ test.skipIf(process.platform === 'win32')(
   },
 )
 
-test('doctor with nothing wrapped is well, and says how to begin', async () => {
+test('doctor with nothing wrapped says how to begin, and that all is well only if no config is a risk', async () => {
   const { stdout, code } = await user.reelay('doctor')
   expect(code).toBe(0)
   expect(stdout).toContain('nothing is wrapped yet: run reelay wrap <server>\n')
+  expect(stdout).toMatch(/\n\nall is well\n$/)
+
+  const remote = {
+    url: 'http://mcp.example.com/mcp',
+    headers: { Authorization: `Bearer ghp_${'a1'.repeat(18)}` },
+  }
+  writeFileSync(files.desktop, JSON.stringify({ mcpServers: { remote } }))
+  const risky = await user.reelay('doctor', '--offline')
+  expect(risky.code).toBe(0)
+  expect(risky.stdout).toMatch(/\n\nwhat is wrapped works; 2 risks are in the configs\n$/)
 })
 
 interface Checkup {

@@ -224,9 +224,15 @@ export function formatDoctorReport({ configs, entries, tapes, healthy }: DoctorR
     configs.length === 0 ? ['no config file of a supported client was found'] : configs.flatMap(configLines),
     entries.length === 0 ? ['nothing is wrapped yet: run reelay wrap <server>'] : entries.flatMap(entryLines),
     [`tapes are in ${tapes.folder}`, ...tapes.findings.flatMap(findingLines)],
-    [healthy ? 'all is well' : `${countFindings(configs, entries, tapes)} to look at`],
+    [healthy ? healthyText(configs) : `${countFindings(configs, entries, tapes)} to look at`],
   ]
   return `${sections.map((lines) => lines.map(escapeControlChars).join('\n')).join('\n\n')}\n`
+}
+
+function healthyText(configs: readonly DoctorConfig[]): string {
+  const risks = configs.flatMap((each) => each.risks).length
+  if (risks === 0) return 'all is well'
+  return `what is wrapped works; ${risks === 1 ? '1 risk is' : `${risks} risks are`} in the configs`
 }
 
 function configLines({ client, file, servers, findings, risks }: DoctorConfig): readonly string[] {
