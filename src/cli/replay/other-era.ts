@@ -43,7 +43,12 @@ export async function playAs(
     },
     translate: (target) => ({
       ...target,
-      open: translatedLink(target.open, from, { version, notFoundCode, givesState: sendsState(part) }),
+      open: translatedLink(target.open, from, {
+        version,
+        notFoundCode,
+        givesState: sendsState(part),
+        givesContent: hasRoundsWithContent(part),
+      }),
     }),
   }
 }
@@ -71,6 +76,17 @@ const ERA_PATHS: readonly string[] = [
 function sendsState({ turns }: ServerPart): boolean {
   for (const { trigger } of turns)
     if (member(member(trigger?.message, 'params'), 'requestState') !== undefined) return true
+  return false
+}
+
+/** Servers of mcp-go send an empty list with every round of input. */
+function hasRoundsWithContent({ turns }: ServerPart): boolean {
+  for (const { response } of turns) {
+    const outcome = response?.message.kind === 'response' ? response.message.outcome : undefined
+    const result = member(outcome, 'result')
+    if (member(result, 'resultType') === 'input_required' && Array.isArray(member(result, 'content')))
+      return true
+  }
   return false
 }
 

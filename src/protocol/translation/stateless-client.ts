@@ -280,8 +280,9 @@ export class StatelessClientTranslator implements Translator {
       call.clientId = undefined
       const inputRequests = Object.fromEntries([...asked].map(([name, { request }]) => [name, request]))
       const state = this.#options.givesState === true && { requestState: `reelay-${++this.#askedCount}` }
+      const content = this.#options.givesContent === true && { content: [] }
       this.#answer(clientId, {
-        result: { resultType: 'input_required', inputRequests, ...state, ...this.#meta() },
+        result: { resultType: 'input_required', ...content, inputRequests, ...state, ...this.#meta() },
       })
     })
   }

@@ -323,6 +323,16 @@ test('requests of the server become one round, and answers that were given early
   expect(both.last('toClient')).toMatchObject({ id: 2, result: { content: [], resultType: 'complete' } })
 })
 
+test('a round has an empty content if those of the recorded server have one', () => {
+  const both = statelessClient({ givesContent: true })
+  both.client({ id: 1, method: 'tools/call', params: { name: 'a', _meta: ENVELOPE } })
+  both.server({ id: 70, method: 'elicitation/create', params: { message: 'x' } })
+  expect(both.last('toClient')).toMatchObject({
+    id: 1,
+    result: { resultType: 'input_required', content: [] },
+  })
+})
+
 test('a server that asks outside of a call gets an error, and a ping its answer', () => {
   const both = statelessClient()
   both.server({ id: 1, method: 'ping' })

@@ -29,6 +29,8 @@ export interface TranslatorOptions {
   readonly notFoundCode?: number | undefined
   /** Rounds of input have a requestState, because the recorded client sends one back. */
   readonly givesState?: boolean
+  /** Rounds of input have an empty `content`, because those of the recorded server have one. */
+  readonly givesContent?: boolean
   /** The filters of all subscriptions that the server accepts, if it is a recorded one. By default it accepts any. */
   readonly filters?: readonly unknown[]
 }
