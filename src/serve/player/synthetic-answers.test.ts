@@ -122,15 +122,36 @@ test('a tape without a handshake is served: initialize, tools/list and the recor
   })
 })
 
-test('a tape whose client never listed the tools lists those that were called; other lists are misses', () => {
+test('a list that the recorded client never asked for has what it used, and is empty if it used none', () => {
   const run = playing(...HANDSHAKE, ...call(1, 'search', { q: 'foo' }, 'found'))
-  run.say(ask('a', 'tools/list'), ask('b', 'prompts/list'))
+  run.say(ask('a', 'tools/list'), ask('b', 'prompts/list'), ask('c', 'resources/templates/list'))
   expect(run.out.map((text) => JSON.parse(text) as unknown)).toMatchObject([
     { id: 'a', result: { tools: [{ name: 'search', inputSchema: { type: 'object' } }] } },
-    { id: 'b', error: { data: { reason: 'UNKNOWN_METHOD' } } },
+    { id: 'b', result: { prompts: [] } },
+    { id: 'c', result: { resourceTemplates: [] } },
   ])
-  const note = 'tools/list is not on the tape: answered with the names of what was used'
-  expect(run.player.drift().notes).toEqual([note])
+  const empty = 'is not on the tape: answered with an empty list, because none was used'
+  expect(run.player.drift()).toMatchObject({
+    misses: [],
+    notes: [
+      'tools/list is not on the tape: answered with the names of what was used',
+      `prompts/list ${empty}`,
+      `resources/templates/list ${empty}`,
+    ],
+  })
+})
+
+test('a list of something that the recorded server does not declare is a miss', () => {
+  const run = playing(
+    client(ask(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {} })),
+    server({
+      id: 0,
+      result: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: INFO },
+    }),
+    ...call(1, 'search', { q: 'foo' }, 'found'),
+  )
+  run.say(ask('b', 'prompts/list'))
+  expect(run.player.drift().misses).toMatchObject([{ reason: 'UNKNOWN_METHOD' }])
 })
 
 test('a tape without a handshake lists the prompts and resources that were used', () => {

@@ -41,16 +41,18 @@ export function syntheticAnswer(
     const result = revision.openingResult({ ...description(), version: agreed })
     return { answer: { result }, note: `${method} ${OPENING_NOTE}`, isAssumed: true }
   }
-  // The Python SDK and agent frameworks list tools before or after a call, so they need the list even if the recorded client did not.
+  // The Python SDK lists tools before or after a call, and other clients list all that a server declares when they connect. They
+  // need the list even if the recorded client did not.
   const list = LISTS.get(method)
-  const reasons = method === 'tools/list' ? [method] : [method, revision.openingMethod]
-  if (list !== undefined && !hasMethod(turns, server, reasons)) {
+  if (list !== undefined && !hasMethod(turns, server, method)) {
     const used = usedItems(turns, server, list.use)
     const modern = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
     const result = { [list.member]: list.items(used), ...(revision.isStateless && modern) }
-    if (used.length > 0) return { answer: { result }, note: `${method} ${LIST_NOTE}`, isAssumed: true }
+    const note = `${method} ${used.length > 0 ? LIST_NOTE : EMPTY_LIST_NOTE}`
+    if (used.length > 0 || declares(list.capability, turns, server))
+      return { answer: { result }, note, isAssumed: true }
   }
-  if (method === 'logging/setLevel' && declaresLogging(turns, server))
+  if (method === 'logging/setLevel' && declares('logging', turns, server))
     return { answer: { result: {} }, note: `logging/setLevel ${describeValue(params)} ${SET_LEVEL_NOTE}` }
   return undefined
 }
@@ -68,14 +70,16 @@ function agreedVersion(requested: unknown, revision: Revision): string {
   return typeof requested === 'string' && sessionVersions().includes(requested) ? requested : revision.version
 }
 
-function hasMethod(turns: TurnStore, server: string, methods: readonly string[]): boolean {
-  return turns.kinds().some((kind) => kind.server === server && methods.includes(kind.method))
+function hasMethod(turns: TurnStore, server: string, method: string): boolean {
+  return turns.kinds().some((kind) => kind.server === server && kind.method === method)
 }
 
 /** How a list that was not recorded is answered: with what was used. Nothing more is known of it. */
 interface AssumedList {
   /** The method that uses an item. */
   readonly use: string
+  /** A server that declares it has such a list. */
+  readonly capability: string
   readonly member: string
   readonly items: (used: readonly string[]) => readonly JsonObject[]
 }
@@ -85,19 +89,33 @@ const LISTS = new Map<string, AssumedList>([
     'tools/list',
     {
       use: 'tools/call',
+      capability: 'tools',
       member: 'tools',
       items: (names) => names.map((name) => ({ name, inputSchema: { type: 'object' } })),
     },
   ],
   [
     'prompts/list',
-    { use: 'prompts/get', member: 'prompts', items: (names) => names.map((name) => ({ name })) },
+    {
+      use: 'prompts/get',
+      capability: 'prompts',
+      member: 'prompts',
+      items: (names) => names.map((name) => ({ name })),
+    },
   ],
   [
     'resources/list',
-    { use: 'resources/read', member: 'resources', items: (uris) => uris.map((uri) => ({ uri, name: uri })) },
+    {
+      use: 'resources/read',
+      capability: 'resources',
+      member: 'resources',
+      items: (uris) => uris.map((uri) => ({ uri, name: uri })),
+    },
   ],
-  ['resources/templates/list', { use: 'resources/read', member: 'resourceTemplates', items: () => [] }],
+  [
+    'resources/templates/list',
+    { use: 'resources/read', capability: 'resources', member: 'resourceTemplates', items: () => [] },
+  ],
 ])
 
 /** The names or URIs with which a method was called. */
@@ -126,20 +144,16 @@ function* turnsOfServer(turns: TurnStore, server: string): Generator<Turn> {
 
 const OPENING_NOTE = 'is not on the tape: answered by what the rest of the tape shows of the server'
 const LIST_NOTE = 'is not on the tape: answered with the names of what was used'
+const EMPTY_LIST_NOTE = 'is not on the tape: answered with an empty list, because none was used'
 const SET_LEVEL_NOTE = 'is not on the tape: accepted, and recorded log messages below that level are not sent'
 
-function declaresLogging(turns: TurnStore, server: string): boolean {
+function declares(capability: string, turns: TurnStore, server: string): boolean {
   const places = Array.from({ length: turns.size }, (_, place) => place)
   return places.some((place) => {
-    const summary = turns.summary(place)
-    return summary.method === 'initialize' && summary.server === server && answersWithLogging(turns.at(place))
+    const { method, server: answering } = turns.summary(place)
+    if (answering !== server || (method !== 'initialize' && method !== 'server/discover')) return false
+    return member(member(resultOf(turns.at(place)?.response), 'capabilities'), capability) !== undefined
   })
-}
-
-function answersWithLogging(turn: Turn | undefined): boolean {
-  const response = turn?.response
-  if (response?.message.kind !== 'response' || 'error' in response.message.outcome) return false
-  return member(member(response.message.outcome.result, 'capabilities'), 'logging') !== undefined
 }
 
 /**
