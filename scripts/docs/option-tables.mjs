@@ -79,7 +79,8 @@ function inCode(help) {
 
 function isLiteral(word) {
   return (
-    word !== 'e.g' && (/^--?\w|[[\]$*=\\{}]|\w[./:]\w/.test(word) || /^(x?\d+(ms|s|rps|%)?|x\d+)$/.test(word))
+    word !== 'e.g' &&
+    (/^--?\w|^__\w+__$|[[\]$*=\\{}]|\w[./:]\w/.test(word) || /^(x?\d+(ms|s|rps|%)?|x\d+)$/.test(word))
   )
 }
 
