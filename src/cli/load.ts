@@ -1,13 +1,12 @@
 import { availableParallelism } from 'node:os'
 import type { CommandDefinition } from './command.ts'
 import { LOAD_OPTIONS, readLoadFlags, type LoadFlags } from './options/load-options.ts'
-import { readSecretValues, splitServerCommand } from './options/live-options.ts'
+import { readSecretValues, requireAllowedTarget, splitServerCommand } from './options/live-options.ts'
 import { usageError } from './options/option.ts'
 import { ReportOutput } from './output/reports.ts'
 import { clearProgress, showProgress, showTapeReading } from './output/progress.ts'
 import { FoldedStderr, readReplayTarget } from './replay/replay-target.ts'
 import { abortOnSignals } from './signals.ts'
-import { bareHost, isLoopback } from '../http/hosts.ts'
 import { HdrLog } from '../load/hdr-log.ts'
 import {
   calibrateLoad,
@@ -57,7 +56,7 @@ async function runLoad(
   flags: LoadFlags,
 ): Promise<void> {
   if (names.length === 0) throw usageError('no tape is named', 'name a tape: reelay load <tape> --users 10 …')
-  requireAllowedTarget(flags)
+  requireAllowedTarget(flags.url, { allowed: flags.targetAllowed, what: 'load is sent', may: 'put load on it' })
   showTapeReading()
   const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name), { side: 'server' })))
   const stderr = new FoldedStderr(false)
@@ -249,15 +248,6 @@ function usefulThreads({ shape }: LoadFlags): number {
 const LEVEL_PER_THREAD = 100
 
 const DEFAULT_MAX_PROCESSES = 32
-
-/** Load goes to this machine, unless the user names the host. */
-function requireAllowedTarget({ url, targetAllowed = [] }: LoadFlags): void {
-  if (url === undefined || isLoopback(bareHost(url)) || targetAllowed.includes(bareHost(url))) return
-  throw usageError(
-    `load is sent to this machine only, and ${bareHost(url)} is another one`,
-    `if you may put load on it: --target-allowed ${bareHost(url)}`,
-  )
-}
 
 function progressLine({ at, level, open, totals }: LoadInterval, duration: number): string {
   const all = totals.all()

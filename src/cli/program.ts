@@ -243,6 +243,24 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       load: async () => (await import('./shrink/shrink.ts')).shrinkCommand,
     },
     {
+      name: 'vary',
+      help: 'Look for bugs with variations of a session: repeated, dropped and odd calls (exit code 1)',
+      examples: [
+        'reelay vary my-tape -- node server.js',
+        'reelay vary my-tape --for 5m --allow-writes -- node server.js',
+      ],
+      load: async () => (await import('./shrink/vary.ts')).varyCommand,
+    },
+    {
+      name: 'isolate',
+      help: 'Play a session twice at once, and look for values of one in the other (exit code 1)',
+      examples: [
+        'reelay isolate my-tape --url http://127.0.0.1:3000/mcp',
+        "reelay isolate my-tape --url http://127.0.0.1:3000/mcp --header 'Authorization: Bearer A' --other-header 'Authorization: Bearer B'",
+      ],
+      load: async () => (await import('./shrink/isolate.ts')).isolateCommand,
+    },
+    {
       name: 'capsule',
       help: 'Run, show or open the capsule of a failing session',
       examples: ['reelay capsule run bug.capsule.html -- node server.js'],

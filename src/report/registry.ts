@@ -38,6 +38,12 @@ import {
   type DocumentContext,
 } from './documents.ts'
 import { migrationAsJson, migrationAsText, migrationDocument, type TapeMigration } from './migration.ts'
+import {
+  variationsAsJson,
+  variationsAsText,
+  variationsDocument,
+  type VariationReport,
+} from './failures/variations.ts'
 import type { ReportDocument } from './document.ts'
 import { DOCUMENT_FORMATS } from './formats/index.ts'
 import { loadAsJson, loadAsText, type LoadReport } from './load.ts'
@@ -49,6 +55,7 @@ import {
   inspectionPage,
   loadPage,
   migrationPage,
+  variationsPage,
   replayPage,
   type MakePage,
 } from './page/pages.ts'
@@ -68,6 +75,7 @@ export interface ReportInputs {
   readonly contract: ContractCheck
   readonly coverage: CoverageReport
   readonly migration: TapeMigration
+  readonly variations: VariationReport
   readonly load: LoadReport
 }
 
@@ -162,6 +170,11 @@ export const REPORTS: ReportFormats = {
     { name: 'text', help: 'a checklist by rule', render: migrationAsText },
     { name: 'json', help: 'the class and the rules of each exchange', render: migrationAsJson },
     ...documentFormats(migrationDocument, migrationPage),
+  ],
+  variations: [
+    { name: 'text', help: 'each failure, what was varied and how to run it again', render: variationsAsText },
+    { name: 'json', help: 'the same for programs', render: variationsAsJson },
+    ...documentFormats(variationsDocument, variationsPage),
   ],
   load: [
     { name: 'text', help: 'a table of calls, then what the figures mean', render: loadAsText },

@@ -174,6 +174,84 @@ const RUN_RULES = {
     why: 'The server refused connections or did not answer the handshake.',
     fix: 'Look at the reason, and lower the load.',
   },
+  'vary-crash': {
+    level: 'breaking',
+    title: 'a variation of the session ends the server',
+    why: 'Every session of the server ends with it, and anybody who can call the tool can do it.',
+    fix: 'Run the capsule with a debugger: reelay capsule run <capsule> -- <server command>. Catch the error where the call is handled.',
+  },
+  'vary-hang': {
+    level: 'breaking',
+    title: 'a call of a varied session is never answered',
+    why: 'Clients wait until they time out, and some servers answer nothing else in the meantime.',
+    fix: 'Run the capsule, and look for a promise that is never settled or a lock that is never released.',
+  },
+  'vary-internal-error': {
+    level: 'breaking',
+    title: 'the server answers a varied session with an internal error',
+    why: 'Error -32603 and messages such as "Cannot read properties of undefined" mean that the server did not expect the call. A model cannot act on them.',
+    fix: 'Check the arguments and the state first, and answer with -32602, or with isError and a message that says what to do.',
+  },
+  'vary-leak': {
+    level: 'breaking',
+    title: 'a response contains a stack trace or a path of the server',
+    why: 'It tells an attacker how the server is built and where it runs, and the model can do nothing with it.',
+    fix: 'Log the error on the server, and answer with a message of your own.',
+  },
+  'vary-schema': {
+    level: 'breaking',
+    title: 'a response of a varied session breaks the outputSchema of its tool or the schema of the protocol',
+    why: 'Strict clients reject it.',
+    fix: 'Fix the result, or the schema if it promises too much.',
+  },
+  'isolation-leak': {
+    level: 'breaking',
+    title: 'a value of one session shows up in another session',
+    why: 'Two users of the same server see data of each other.',
+    fix: 'Keep state by session instead of in global variables, and check who owns what an id names. If all sessions share this data on purpose: --shared <tool>.',
+  },
+  'probe-path-traversal': {
+    level: 'breaking',
+    title: 'a path in an argument makes the server return a file that it does not offer',
+    why: 'Whoever controls the arguments, such as a web page that a model reads, can read files of the machine.',
+    fix: 'Resolve the path, follow its links, and compare it with the folders that the server offers.',
+  },
+  'probe-ssrf': {
+    level: 'breaking',
+    title: 'a URL in an argument makes the server send a request to its own machine',
+    why: 'Services that trust this machine, and the metadata service of a cloud, can be reached through the server.',
+    fix: 'Resolve the host first, and refuse loopback, private and link-local addresses, also after redirects.',
+  },
+  'probe-injection': {
+    level: 'change',
+    title: 'a result repeats an order to a model from an argument',
+    why: 'A model that reads the result may follow it. Most tools have no reason to repeat what they were given.',
+    fix: 'Leave the argument out of messages, or quote it as data.',
+  },
+  'probe-dns-rebinding': {
+    level: 'breaking',
+    title: 'a local HTTP server answers requests with the Host or Origin of another site',
+    why: 'Any web page that the user opens can call the tools of the server.',
+    fix: 'Compare Host and Origin with the names that the server is reached by, and answer others with 403.',
+  },
+  'probe-session-fixation': {
+    level: 'breaking',
+    title: 'the server accepts a session id that it has not issued',
+    why: 'An attacker who chooses the id of a session can use it together with the victim.',
+    fix: 'Create every id with a secure random generator, and answer unknown ones with 404.',
+  },
+  'probe-unauthenticated': {
+    level: 'breaking',
+    title: 'the server answers without the token that the user sends',
+    why: 'The token protects nothing.',
+    fix: 'Check it in every request, and answer with 401.',
+  },
+  'vary-protocol': {
+    level: 'breaking',
+    title: 'a varied session makes the server break the protocol',
+    why: 'A message that is no JSON-RPC, or a response that belongs to no request, ends the session in some clients.',
+    fix: 'Answer each request once, with its id. Let the server log to stderr.',
+  },
 } as const
 
 type RunRuleId = keyof typeof RUN_RULES

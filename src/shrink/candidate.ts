@@ -2,8 +2,9 @@ import { findRange, replaceRange } from '../json/find-replace.ts'
 import { canonicalJson } from '../json/canonical.ts'
 import { parseJson } from '../json/parse.ts'
 import type { JsonPath } from '../json/path.ts'
-import { classifyMessage } from '../protocol/message.ts'
+import { classifyMessage, idToJson } from '../protocol/message.ts'
 import { isHandshakeMethod } from '../protocol/revisions/index.ts'
+import { callKey, cancelledKey, linkNameOf } from '../replay/plan/plan.ts'
 import { openTape, type Tape } from '../store/file/read.ts'
 import { createTape } from '../store/file/write.ts'
 import { encodeFrame } from '../tape/codec.ts'
@@ -55,6 +56,35 @@ export function candidateTape(tape: Tape, { turns, edits, isOneConnection }: Can
 export function isHandshakeTurn({ trigger }: Turn): boolean {
   const message = trigger?.message
   return message !== undefined && 'method' in message && isHandshakeMethod(message.method)
+}
+
+/**
+ * The tape with a response to every request that the client did not cancel. A replay does not wait for a response that is not on the tape,
+ * and would not see that the server ends or hangs again.
+ */
+export function withAwaitedResponses(tape: Tape): Tape {
+  const cancelled = new Set(
+    tape.turns.flatMap((turn) => {
+      const message = turn.trigger?.message
+      const key = message?.kind === 'notification' ? cancelledKey(linkNameOf(turn), message) : undefined
+      return key ?? []
+    }),
+  )
+  const frames = tape.turns.flatMap(messagesOfTurn).map(({ n }) => n)
+  let last = tape.frames
+  for (const n of frames) last = Math.max(last, n)
+  const turns = tape.turns.map((turn): Turn => {
+    const { trigger, response, steps } = turn
+    if (trigger?.message.kind !== 'request' || response !== undefined) return turn
+    if (cancelled.has(callKey(linkNameOf(turn), trigger.message.id))) return turn
+    const message = classifyMessage({ jsonrpc: '2.0', id: trigger.message.id, result: {} })
+    if (message.kind === 'batch') return turn
+    const text = `{"jsonrpc":"2.0","id":${idToJson(trigger.message.id)},"result":{}}`
+    const { id: _, item: __, ...origin } = trigger
+    const awaited: RecordedMessage = { ...origin, n: ++last, dir: 's2c', text, message }
+    return { ...turn, response: awaited, steps: [...steps, { kind: 'respond', message: awaited }] }
+  })
+  return { ...tape, turns }
 }
 
 function firstConnectionOf(turns: readonly Turn[]): number | undefined {

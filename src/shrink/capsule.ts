@@ -35,9 +35,9 @@ export interface CapsuleFacts {
 
 /** Tells a session in at most ten lines: the calls in order, and how it ends. */
 export function tellStory(turns: Iterable<Turn>, summary: string): readonly string[] {
-  const lines = [...turns].flatMap((turn) =>
-    turn.trigger === undefined || isHandshakeTurn(turn) ? [] : [storyLine(turn)],
-  )
+  const told = [...turns].filter((turn) => turn.trigger !== undefined && !isHandshakeTurn(turn))
+  const isOne = new Set(told.map(({ trigger }) => trigger?.conn)).size < 2
+  const lines = told.map((turn) => (isOne ? '' : `connection ${turn.trigger?.conn}: `) + storyLine(turn))
   const fits = lines.length < MOST_LINES
   const shown = fits
     ? lines

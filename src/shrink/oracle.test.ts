@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import { isSameFailure, parseOracle, type ObservedCall } from './oracle.ts'
+import { parseOracle } from './oracle.ts'
+import { isSameFailure, type ObservedCall } from './watch.ts'
 
 function call(message: object, more: Partial<ObservedCall> = {}): ObservedCall {
   return {
+    name: 'tools/call get',
+    link: '1',
+    notifications: undefined,
     exchange: 1,
     method: 'tools/call',
     request: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get","arguments":{}}}',
@@ -24,7 +28,7 @@ test('the same failure has other ids and numbers in every run, and another failu
     'order 6f1a "milk" is corrupt (row 12)',
     'order 77c2 "bread" is corrupt (row 3)',
     'there is no order 6f1a',
-  ].map((text) => oracle.failureOf(toolError(text)))
+  ].map((text) => oracle.watch({ known: [] }).failureOf(toolError(text)))
   if (one === undefined || same === undefined || other === undefined) throw new Error('a failure is missing')
   expect(one.call).toBe('tools/call get')
   expect(isSameFailure(one, same)).toBe(true)
@@ -60,7 +64,7 @@ test.each<[string, ObservedCall, string | undefined]>([
     undefined,
   ],
 ])('--fails %s', (text, observed, signature) => {
-  expect(parseOracle(text).failureOf(observed)?.signature).toBe(signature)
+  expect(parseOracle(text).watch({ known: [] }).failureOf(observed)?.signature).toBe(signature)
 })
 
 test('a misspelled condition is named', () => {

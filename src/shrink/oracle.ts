@@ -2,13 +2,15 @@ import { ReelayError } from '../errors.ts'
 import { parseFilter, type FilterSubject } from '../filter/filter.ts'
 import { parseJson, member } from '../json/parse.ts'
 import { formatPath, parsePath } from '../json/path.ts'
-import { classifyMessage, toolOrPromptName } from '../protocol/message.ts'
+import { classifyMessage, INTERNAL_ERROR, toolOrPromptName } from '../protocol/message.ts'
 import { exchangeOutcome, type ExchangeOutcome } from '../protocol/outcome.ts'
 import { Redactor } from '../redact/redactor.ts'
-import type { ReplayStep, StepFinding, StepState } from '../replay/steps/step.ts'
+import { IsolationWatch } from './isolation.ts'
+import { CANARY, findLeak, INJECTION } from './leaks.ts'
+import type { StepFinding } from '../replay/steps/step.ts'
 import { ephemeralKey } from '../store/redaction-key.ts'
-import type { Turn } from '../tape/turns.ts'
 import { suggestName } from '../text.ts'
+import { type Failure, isSameFailure, type ObservedCall, type Watch, type WatchedSession } from './watch.ts'
 
 /** Decides whether a call shows the failure that is looked for. */
 export interface Oracle {
@@ -16,56 +18,8 @@ export interface Oracle {
   readonly text: string
   /** True if responses are compared with the tape, so that requests must stay as they were recorded. */
   readonly comparesWithTape: boolean
-  /** Returns the failure that a call shows, if it shows one. */
-  failureOf(call: ObservedCall): Failure | undefined
-}
-
-/** A failure, in words that are equal whenever it is the same failure. */
-export interface Failure {
-  /** The call that failed, such as `tools/call get_order`. */
-  readonly call: string
-  /** What happened, without numbers, ids and quoted values, which change from run to run. */
-  readonly signature: string
-  /** What happened, for people. */
-  readonly summary: string
-}
-
-/** A call with its response, from the tape or from a live run. */
-export interface ObservedCall {
-  readonly exchange: number | undefined
-  readonly method: string
-  readonly request: string
-  readonly response: string | undefined
-  /** `undefined` for a call on a tape. */
-  readonly state: StepState | undefined
-  readonly why: string | undefined
-  readonly duration: number | undefined
-  readonly findings: readonly StepFinding[]
-}
-
-export function observeStep(step: ReplayStep): ObservedCall {
-  const { exchange, method, sent = '', answer, state, why, duration, findings } = step
-  return { exchange, method, request: sent, response: answer, state, why, duration, findings }
-}
-
-/** Returns `undefined` for a turn that is not an exchange. */
-export function observeTurn({ trigger, response, exchange }: Turn): ObservedCall | undefined {
-  if (trigger?.message.kind !== 'request') return undefined
-  return {
-    exchange,
-    method: trigger.message.method,
-    request: trigger.text,
-    response: response?.text,
-    state: undefined,
-    why: undefined,
-    duration: response && response.t - trigger.t,
-    findings: [],
-  }
-}
-
-/** Whether two failures are the same one. A smaller session must not end in another failure. */
-export function isSameFailure(one: Failure, other: Failure): boolean {
-  return one.call === other.call && one.signature === other.signature
+  /** Begins to watch a run, or the calls on a tape. */
+  watch(session: WatchedSession): Watch
 }
 
 interface Symptom {
@@ -73,8 +27,10 @@ interface Symptom {
   readonly summary: string
 }
 
-/** The conditions with a name. */
-const NAMED_ORACLES: Readonly<Record<string, (call: ObservedCall) => Symptom | undefined>> = {
+type SymptomOf = (call: ObservedCall, session: WatchedSession) => Symptom | undefined
+
+/** The conditions with a name that look at one call at a time. */
+const CALL_ORACLES: Readonly<Record<string, SymptomOf>> = {
   'is-error': (call) => {
     const outcome = outcomeOf(call)
     return outcome.kind === 'tool-error' ? messageSymptom('isError', outcome.message) : undefined
@@ -94,19 +50,85 @@ const NAMED_ORACLES: Readonly<Record<string, (call: ObservedCall) => Symptom | u
     const shown = new Redactor({ key: ephemeralKey() }).text(response)
     return shown === response ? undefined : { signature: 'secret', summary: 'the response contains a secret' }
   },
+  'internal-error': (call) => {
+    const outcome = outcomeOf(call)
+    if (outcome.kind === 'error' && outcome.code === INTERNAL_ERROR)
+      return messageSymptom(`error ${outcome.code}`, outcome.message)
+    const text = outcome.kind === 'error' || outcome.kind === 'tool-error' ? outcome.message : ''
+    return RUNTIME_ERROR.test(text) ? messageSymptom('internal error', text) : undefined
+  },
+  traversal: ({ response = '', request }) =>
+    response.includes(CANARY) && !request.includes(CANARY)
+      ? { signature: 'traversal', summary: 'the response contains a file outside of what the server offers' }
+      : undefined,
+  injection: ({ response = '', request }) =>
+    response.includes(INJECTION) && request.includes(INJECTION)
+      ? { signature: 'injection', summary: 'the result repeats an order to a model from an argument' }
+      : undefined,
+  leak: (call, session) => leakSymptom(call, outcomeOf(call), session),
 }
 
-const NAMES = Object.keys(NAMED_ORACLES)
+/** The conditions with a name that look at a whole run. */
+const RUN_ORACLES: Readonly<Record<string, (session: WatchedSession) => Watch>> = {
+  protocol: () => new ProtocolWatch(),
+  isolation: () => new IsolationWatch(),
+}
+
+const NAMES = [...Object.keys(CALL_ORACLES), ...Object.keys(RUN_ORACLES)]
 
 /** Reads a condition: one with a name, such as `is-error`, or a filter, such as `result.structuredContent.total > 100`. */
 export function parseOracle(text: string): Oracle {
-  const condition = NAMED_ORACLES[text] ?? filterCondition(text)
+  const watchRun = RUN_ORACLES[text]
+  if (watchRun !== undefined) return { text, comparesWithTape: false, watch: watchRun }
+  const condition = CALL_ORACLES[text] ?? filterCondition(text)
   return {
     text,
     comparesWithTape: text === 'difference',
-    failureOf: (call) => {
-      const symptom = condition(call)
-      return symptom && { ...symptom, call: callName(call) }
+    watch: (session) => ({
+      failureOf: (call) => {
+        const symptom = condition(call, session)
+        return symptom && { ...symptom, call: call.name }
+      },
+    }),
+  }
+}
+
+/** An oracle that looks for several failures, and says which condition each one meets. */
+export function anyOracle(names: readonly string[]): Oracle {
+  const oracles = names.map(parseOracle)
+  return {
+    text: names.join(' or '),
+    comparesWithTape: false,
+    watch: (session) => {
+      const watches = oracles.map((oracle) => ({ fails: oracle.text, watch: oracle.watch(session) }))
+      const first = (ask: (watch: Watch) => Failure | undefined): Failure | undefined => {
+        // Each watch sees every call, because it may remember what it saw.
+        const found = watches.flatMap(({ fails, watch }) => {
+          const failure = ask(watch)
+          return failure === undefined ? [] : [{ ...failure, fails }]
+        })
+        return found[0]
+      }
+      return {
+        failureOf: (call) => first((watch) => watch.failureOf(call)),
+        failureIn: (notes) => first((watch) => watch.failureIn?.(notes)),
+      }
+    },
+  }
+}
+
+/** An oracle that sees only one failure. */
+export function onlyFailure(oracle: Oracle, wanted: Failure): Oracle {
+  const ifWanted = (failure: Failure | undefined): Failure | undefined =>
+    failure !== undefined && isSameFailure(failure, wanted) ? failure : undefined
+  return {
+    ...oracle,
+    watch: (session) => {
+      const watch = oracle.watch(session)
+      return {
+        failureOf: (call) => ifWanted(watch.failureOf(call)),
+        failureIn: (notes) => ifWanted(watch.failureIn?.(notes)),
+      }
     },
   }
 }
@@ -122,6 +144,44 @@ function filterCondition(text: string): (call: ObservedCall) => Symptom | undefi
     filter.matches(subjectOf(call)) ? { signature: text, summary: `the call matches ${text}` } : undefined
 }
 
+/** The messages of exceptions that nobody caught on purpose, as runtimes and databases write them. */
+const RUNTIME_ERROR =
+  /Cannot (?:read|set) propert(?:y|ies) .{0,80}of (?:undefined|null)|(?:undefined|null) is not (?:an object|a function|iterable)|\b[\w.$]+ is not (?:a function|iterable|a constructor)\b|Maximum call stack size exceeded|Cannot convert undefined or null to object|Invalid array length|Converting circular structure|Unexpected token .{0,40}(?:in|is not valid) JSON|Unexpected end of JSON input|'NoneType' object|\b(?:Key|Attribute|Index|Type|ZeroDivision|Recursion|UnboundLocal|Unicode\w+)Error\b|list index out of range|NullPointerException|nil pointer dereference|index out of range \[|\bpanic:|panicked at|\bSQLITE_[A-Z]+|constraint failed|ORA-\d{5}|syntax error at or near|\binternal (?:server )?error\b|unhandled (?:exception|rejection)|segmentation fault|stack overflow/i
+
+class ProtocolWatch implements Watch {
+  #isLate = false
+
+  failureOf(call: ObservedCall): Failure | undefined {
+    const { findings, state, method, name } = call
+    // A response may come after its request was given up.
+    this.#isLate ||= state === 'timeout' || state === 'lost' || method === 'notifications/cancelled'
+    const symptom = findingSymptom(
+      findings.filter(({ layer, path }) => layer === 'transport' && path === undefined),
+    )
+    const isAnswered = state === 'done'
+    return isAnswered && symptom ? { ...symptom, call: name } : undefined
+  }
+
+  failureIn(notes: readonly string[]): Failure | undefined {
+    const pattern = this.#isLate ? INVALID_NOTE : PROTOCOL_NOTE
+    const note = notes.find((each) => pattern.test(each))
+    return note === undefined ? undefined : { ...messageSymptom('protocol', note), call: 'the server' }
+  }
+}
+
+const INVALID_NOTE = /^the server sent an invalid message/
+const PROTOCOL_NOTE =
+  /^the server sent an invalid message|^the server answered .*(?:a second time|not the id of any request)/
+
+function leakSymptom(
+  call: ObservedCall,
+  outcome: ExchangeOutcome,
+  session: WatchedSession,
+): Symptom | undefined {
+  const leak = findLeak(call, outcome, session)
+  return leak === undefined ? undefined : { signature: leak.split(':')[0] ?? leak, summary: leak }
+}
+
 function outcomeOf({ response }: ObservedCall): ExchangeOutcome {
   const message = response === undefined ? undefined : classifyMessage(parseJson(response))
   return exchangeOutcome(message?.kind === 'response' ? message : undefined, 'unanswered')
@@ -130,7 +190,7 @@ function outcomeOf({ response }: ObservedCall): ExchangeOutcome {
 function messageSymptom(kind: string, message: string): Symptom {
   return {
     signature: `${kind}: ${fixedWords(message)}`,
-    summary: message === '' ? kind : `${kind}: ${message.slice(0, MOST_CHARACTERS)}`,
+    summary: message === '' ? kind : `${kind}: ${message.split('\n', 1)[0]?.slice(0, MOST_CHARACTERS)}`,
   }
 }
 
@@ -160,12 +220,6 @@ function pathPattern(path: string): string {
   } catch {
     return path // it is not a path in a message
   }
-}
-
-function callName({ method, request }: ObservedCall): string {
-  const message = classifyMessage(parseJson(request))
-  const target = message.kind === 'request' ? toolOrPromptName(message) : undefined
-  return target === undefined ? method : `${method} ${target}`
 }
 
 function subjectOf(call: ObservedCall): FilterSubject {

@@ -5,14 +5,24 @@ import { ReplayController } from '../replay/control/controller.ts'
 import type { ReplayOptions, ReplayTarget } from '../replay/options.ts'
 import { recordTarget } from '../replay/record-target.ts'
 import { replay } from '../replay/replay.ts'
-import { type Candidate, candidateKey, candidateTape, writeCandidate } from './candidate.ts'
+import { linkNameOf } from '../replay/plan/plan.ts'
+import type { ReplayStep } from '../replay/steps/step.ts'
+import { isPlainlyOk } from '../protocol/outcome.ts'
+import {
+  type Candidate,
+  candidateKey,
+  candidateTape,
+  withAwaitedResponses,
+  writeCandidate,
+} from './candidate.ts'
 import type { FailingSession } from './failing-session.ts'
-import { type Failure, isSameFailure, observeStep, type Oracle } from './oracle.ts'
+import { type Oracle } from './oracle.ts'
+import { type Failure, isSameFailure, observeStep } from './watch.ts'
 
 /** How a candidate is tried: against a live server, or by a test command that uses the tape. */
 export type Probe = ServerProbe | CommandProbe
 
-interface ServerProbe {
+export interface ServerProbe {
   readonly kind: 'server'
   readonly target: ReplayTarget
   /** The command of the server; empty for a URL. */
@@ -162,58 +172,30 @@ export class Prober {
 
   async #runReplay(
     candidate: Candidate,
-    { oracle, target, command, secrets, run: options, before }: ServerProbe,
+    probe: ServerProbe,
     {
       wanted,
       at,
       file,
     }: { readonly wanted: FoundFailure | undefined; readonly at: number | undefined; readonly file: string },
   ): Promise<ProbeResult> {
-    const { tape, part, bindings } = this.#session
-    await before?.()
-    const path = oracle.comparesWithTape ? undefined : file
-    const of = tape.header.id
-    const recorded = recordTarget(target, {
+    const session = { ...this.#session, tape: candidateTape(this.#session.tape, candidate) }
+    const path = probe.oracle.comparesWithTape ? undefined : file
+    const { failures, held } = await observeRun(session, probe, {
       path,
-      of,
-      handshake: undefined,
-      turns: part.turns,
-      command,
-      secrets,
+      signal: this.#limits.signal,
+      run: {
+        ...(candidate.isSequential && { maxConcurrent: 1 }),
+        ...(candidate.hasPauses && { timing: { kind: 'original' } }),
+      },
+      // The rest of the session cannot change the result.
+      isEnough: (failure) => wanted !== undefined && isSameFailure(failure, wanted.failure),
     })
-    const controller = new ReplayController()
-    const run = replay(candidateTape(tape, candidate), {
-      ...options,
-      target: recorded.target,
-      correlate: bindings,
-      controller,
-      signal: AbortSignal.any([this.#limits.signal]), // its listeners are released with the run
-      ...(candidate.isSequential && { maxConcurrent: 1 }),
-      ...(candidate.hasPauses && { timing: { kind: 'original' } }),
-    })
-    const failures: (FoundFailure & { readonly exchange: number | undefined })[] = []
-    try {
-      for await (const step of run) {
-        if (step.state === 'held') this.heldTools.add(step.tool ?? step.method)
-        const failure = step.state === 'skipped' ? undefined : oracle.failureOf(observeStep(step))
-        if (failure === undefined) continue
-        failures.push({ failure, exchange: step.exchange, item: this.#itemOf(step.exchange) })
-        // The rest of the session cannot change the result.
-        if (wanted !== undefined && isSameFailure(failure, wanted.failure)) controller.stop()
-      }
-      await run.report
-    } finally {
-      await recorded.closeTape()
-    }
+    for (const tool of held) this.heldTools.add(tool)
     return {
       found: wanted === undefined ? chooseFailure(failures, at) : sameFailure(failures, wanted),
       tape: path,
     }
-  }
-
-  #itemOf(exchange: number | undefined): number {
-    const { items, part } = this.#session
-    return items.find((item) => part.turns.exchangeOf(item) === exchange) ?? NO_ITEM
   }
 
   /** Puts the tape of the best candidate into its place in one step. */
@@ -224,6 +206,90 @@ export class Prober {
     if (tape === undefined) await writeCandidate(this.#session.tape, candidate, draft)
     else copyFileSync(tape, draft)
     renameSync(draft, this.#output)
+  }
+}
+
+/** A session with what its messages carry, as it is sent. */
+export type PlayedSession = Pick<FailingSession, 'tape' | 'part' | 'bindings'>
+
+interface ObserveOptions {
+  /** The tape of the run; `undefined` for none. */
+  readonly path: string | undefined
+  readonly signal: AbortSignal
+  /** Options of this run alone. */
+  readonly run?: Pick<ReplayOptions, 'maxConcurrent' | 'timing' | 'timeout'>
+  /** Returns true for a failure after which the rest of the session does not matter. */
+  readonly isEnough: (failure: Failure) => boolean
+  readonly onStep?: (step: ReplayStep) => void
+}
+
+interface ObservedRun {
+  readonly failures: readonly (FoundFailure & { readonly exchange: number | undefined })[]
+  /** Tools whose calls were not sent, because they may write and were not allowed. */
+  readonly held: ReadonlySet<string>
+}
+
+/** Runs a session once against a server and returns the failures that the oracle sees. */
+export async function observeRun(
+  { tape, part, bindings }: PlayedSession,
+  { oracle, target, command, secrets, run: options, before }: ServerProbe,
+  { path, signal, run: own, isEnough, onStep }: ObserveOptions,
+): Promise<ObservedRun> {
+  await before?.()
+  const recorded = recordTarget(target, {
+    path,
+    of: tape.header.id,
+    handshake: undefined,
+    turns: part.turns,
+    command,
+    secrets,
+  })
+  const controller = new ReplayController()
+  const run = replay(oracle.comparesWithTape ? tape : withAwaitedResponses(tape), {
+    ...options,
+    ...own,
+    target: recorded.target,
+    correlate: bindings,
+    controller,
+    signal: AbortSignal.any([signal]), // its listeners are released with the run
+  })
+  const watch = oracle.watch({ known: knownTexts(part, command) })
+  const items = new Map(
+    Array.from({ length: part.turns.size }, (_, item) => [part.turns.summary(item).frame, item]),
+  )
+  const links = new Map(tape.turns.map((turn) => [turn.trigger?.n ?? 0, linkNameOf(turn)]))
+  const failures: (FoundFailure & { readonly exchange: number | undefined })[] = []
+  const held = new Set<string>()
+  try {
+    for await (const step of run) {
+      onStep?.(step)
+      if (step.state === 'held') held.add(step.tool ?? step.method)
+      if (step.state === 'skipped') continue
+      const item = items.get(step.frame) ?? NO_ITEM
+      const failure = watch.failureOf(observeStep(step, links.get(step.frame) ?? ''))
+      if (failure === undefined) continue
+      failures.push({ failure, exchange: step.exchange, item })
+      if (isEnough(failure)) controller.stop()
+    }
+    const { notes } = await run.report
+    const failure = watch.failureIn?.(notes)
+    if (failure !== undefined) failures.push({ failure, exchange: undefined, item: NO_ITEM })
+  } finally {
+    await recorded.closeTape()
+  }
+  return { failures, held }
+}
+
+/** What the user knows: the server command, and what the tape says, without errors. It is read when it is needed. */
+function knownTexts({ turns }: FailingSession['part'], command: readonly string[]): Iterable<string> {
+  return {
+    *[Symbol.iterator]() {
+      yield* command
+      for (const { trigger, response } of turns) {
+        if (trigger !== undefined) yield trigger.text
+        if (response !== undefined && isPlainlyOk(response.text)) yield response.text
+      }
+    },
   }
 }
 

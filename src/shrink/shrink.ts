@@ -16,7 +16,7 @@ import {
   readFailingSession,
   toolOfTurn,
 } from './failing-session.ts'
-import { type Failure, observeTurn } from './oracle.ts'
+import { type Failure, observeTurn } from './watch.ts'
 import {
   chooseFailure,
   type FoundFailure,
@@ -167,10 +167,11 @@ class Shrinker {
     const { probe, at } = this.#options
     if (probe.kind === 'command') return undefined
     const { part, items } = this.#session
+    const watch = probe.oracle.watch({ known: [] })
     const failures = items.flatMap((item) => {
       const turn = part.turns.at(item)
       const call = turn && observeTurn(turn)
-      const failure = call && probe.oracle.failureOf(call)
+      const failure = call && watch.failureOf(call)
       return failure === undefined ? [] : [{ failure, item, exchange: call?.exchange }]
     })
     return chooseFailure(failures, at)

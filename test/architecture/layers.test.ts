@@ -29,6 +29,7 @@ const JOBS = [
   'chaos',
   'scenario',
   'shrink',
+  'vary',
   'report',
 ]
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -92,7 +93,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   chaos: [...MEANING, 'seeded-random', 'store', 'link', 'record', 'serve'],
   scenario: [...MEANING, 'store', 'link', 'replay'],
   shrink: [...MEANING, 'store', 'link', 'replay'],
-  report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos', 'shrink'],
+  vary: [...MEANING, 'seeded-random', 'store', 'link', 'http', 'replay', 'shrink'],
+  report: [...MEANING, 'store', 'replay', 'compare', 'load', 'chaos', 'shrink', 'vary'],
   auto: [...MEANING, 'record', 'serve', 'store', 'http'],
   testing: [...MEANING, ...JOBS, 'store', 'link', 'http'],
   demo: [...MEANING, ...JOBS, 'store', 'link', 'http'],

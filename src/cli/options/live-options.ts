@@ -1,6 +1,6 @@
 import { parseFilter, type FilterExpression } from '../../filter/filter.ts'
 import type { AddedHeader } from '../../http/headers.ts'
-import { parseServerUrl } from '../../http/hosts.ts'
+import { bareHost, isLoopback, parseServerUrl } from '../../http/hosts.ts'
 import { inGroup, option, type OptionRow, type OptionTable, type ValueType, usageError } from './option.ts'
 import { newestSessionRevision, newestStatelessRevision } from '../../protocol/revisions/index.ts'
 import { choiceOf, headerValue, listOf, seedValue, textValue, fileValue, nameList } from './option-types.ts'
@@ -32,6 +32,22 @@ export const LIVE_SERVER_OPTIONS: OptionTable<LiveServerFlags> = inGroup('Live s
     { needs: { url: true } },
   ),
 })
+
+/** What could do damage goes to this machine, unless the user names the host. */
+export function requireAllowedTarget(
+  url: URL | undefined,
+  {
+    allowed = [],
+    what,
+    may,
+  }: { readonly allowed?: readonly string[] | undefined; readonly what: string; readonly may: string },
+): void {
+  if (url === undefined || isLoopback(bareHost(url)) || allowed.includes(bareHost(url))) return
+  throw usageError(
+    `${what} to this machine only, and ${bareHost(url)} is another one`,
+    `if you may ${may}: --target-allowed ${bareHost(url)}`,
+  )
+}
 
 /** Splits the words of a command from the server command after `--`. The parser drops the `--` between them. */
 export function splitServerCommand(

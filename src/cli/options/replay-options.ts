@@ -527,7 +527,7 @@ export const LEARN_OPTIONS: OptionRows = {
 
 /** The values of a run: the command line overrides the project config and adds to its lists. Says if a config was used. */
 export function readReplayFlags(
-  command: 'replay' | 'verify' | 'learn' | 'debug' | 'shrink' | 'capsule run',
+  command: 'replay' | 'verify' | 'learn' | 'debug' | 'shrink' | 'capsule run' | 'vary' | 'isolate',
   given: GivenOptions,
 ): ReplayFlags {
   const isDryRun = given['dryRun'] !== undefined

@@ -8,6 +8,7 @@ import {
   inGroup,
   option,
   readOptions,
+  type GivenOptions,
   type OptionRows,
   type OptionTable,
 } from '../options/option.ts'
@@ -59,7 +60,7 @@ const SHRINK_ONLY_OPTIONS: OptionTable<ShrinkFlags> & OptionRows = {
     fails: option(
       '--fails <condition>',
       textValue,
-      "The failure to keep: is-error, error, crash, hang, schema, difference, secret, a filter such as 'result.total > 100', or 'command: npm test' (required)",
+      "The failure to keep: is-error, error, crash, hang, internal-error, leak, schema, protocol, isolation, difference, secret, a filter such as 'result.total > 100', or 'command: npm test' (required)",
     ),
     at: option('--at <exchange>', countValue(), 'Keep the failure of this exchange, e.g. 38 for #38', {
       default: 'the last kind of failure in the session',
@@ -114,6 +115,15 @@ export const SHARED_LIVE_OPTIONS: OptionTable<LiveFlags> & OptionRows = {
   beforeRun: REPLAY_OPTIONS.beforeRun,
   secret: REPLAY_OPTIONS.secret,
   secrets: REPLAY_OPTIONS.secrets,
+}
+
+/** Reads the options of a run. Options of the command itself may have the names of other options of `replay`. */
+export function readLiveFlags(command: 'vary' | 'isolate', given: GivenOptions): ReplayFlags {
+  const names = new Set([...Object.keys(SHARED_LIVE_OPTIONS), 'verbose'])
+  return readReplayFlags(
+    command,
+    Object.fromEntries(Object.entries(given).filter(([name]) => names.has(name))),
+  )
 }
 
 export const shrinkCommand: CommandDefinition = {
@@ -255,7 +265,7 @@ async function runTestCommand(
 }
 
 /** Writes the session as a page, and as text if it is short. The tape in it is a copy that is safe to share. */
-async function writeCapsules(
+export async function writeCapsules(
   { failure, path, isSequential, hasPauses }: ShrinkResult,
   {
     fails,

@@ -1,9 +1,14 @@
-import { type AddedHeader, findHeader } from '../headers.ts'
+import { type AddedHeader, findHeader, type RawHeaders } from '../headers.ts'
 import { requestHead, HttpClient } from './http-client.ts'
 
 /** The outcome of one small request. */
 export type HttpProbeResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly location: string | undefined }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly location: string | undefined
+      readonly headers: RawHeaders
+    }
   | { readonly kind: 'refused' }
   | { readonly kind: 'timeout'; readonly seconds: number }
   | { readonly kind: 'unreachable'; readonly why: string }
@@ -27,12 +32,21 @@ export function probeHttp(
       resolve(result)
     }
     const timer = setTimeout(() => finish({ kind: 'timeout', seconds: timeoutMs / 1000 }), timeoutMs)
-    const sent = ['host', url.host, ...headers.flatMap(({ name, value }) => [name, value])]
+    const isNamed = headers.some(({ name }) => name.toLowerCase() === 'host')
+    const sent = [
+      ...(isNamed ? [] : ['host', url.host]),
+      ...headers.flatMap(({ name, value }) => [name, value]),
+    ]
     try {
       client
         .send(url, requestHead('POST', url.pathname + url.search, sent), {
           onHead: ({ status, headers: received }) =>
-            finish({ kind: 'answered', status, location: findHeader(received, 'location') }),
+            finish({
+              kind: 'answered',
+              status,
+              location: findHeader(received, 'location'),
+              headers: received,
+            }),
           onBody: () => {},
           onEnd: () => {},
           onFail: (error) => finish(failure(error)),

@@ -25,6 +25,7 @@ import {
   summarizeOutcome,
   type ExchangeFacts,
 } from '../exchanges.ts'
+import { variationsDocument, type VariationReport } from '../failures/variations.ts'
 import type { TapeDiffs } from '../findings.ts'
 import type { Inspection } from '../inspect/inspect.ts'
 import { loadCharts, loadTable, type LoadReport } from '../load.ts'
@@ -218,6 +219,9 @@ export const coveragePage: MakePage<CoverageReport> = (report, context, options)
 
 export const migrationPage: MakePage<TapeMigration> = (report, context, options) =>
   itemsPage(migrationDocument(report, context), options)
+
+export const variationsPage: MakePage<VariationReport> = (report, context, options) =>
+  itemsPage(variationsDocument(report, context), options)
 
 export const loadPage: MakePage<LoadReport> = (report, context, options) => {
   const document = loadDocument(report, context)

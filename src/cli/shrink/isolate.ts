@@ -1,0 +1,148 @@
+import { resolve } from 'node:path'
+import { requireAllowedTarget, seedOption } from '../options/live-options.ts'
+import { inGroup, option, readOptions, type OptionRows, type OptionTable } from '../options/option.ts'
+import {
+  countValue,
+  fileValue,
+  headerRecord,
+  headerValue,
+  listOf,
+  nameList,
+  switchOn,
+} from '../options/option-types.ts'
+import { REPLAY_OPTIONS } from '../options/replay-options.ts'
+import { jsonOption } from '../options/shared-options.ts'
+import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
+import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
+import { REPLAY_ARGUMENTS } from '../replay/replay.ts'
+import { FoldedStderr } from '../replay/replay-target.ts'
+import { abortOnSignals } from '../signals.ts'
+import type { CommandDefinition } from '../command.ts'
+import type { AddedHeader } from '../../http/headers.ts'
+import type { ReplayTarget } from '../../replay/options.ts'
+import { urlTarget } from '../../replay/targets.ts'
+import { isFailing, type ReportedFailure } from '../../report/failures/variations.ts'
+import { DEFAULT_SEED } from '../../seeded-random.ts'
+import { loadTape } from '../../store/file/read.ts'
+import { resolveTape } from '../../store/home.ts'
+import type { ServerProbe } from '../../shrink/prober.ts'
+import { isolateTape } from '../../vary/isolate.ts'
+import { createProbe, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
+import { reportFailure, targetAllowedOption } from './vary.ts'
+
+interface IsolateFlags extends ReportFlags {
+  readonly rounds?: number
+  readonly seed?: number
+  readonly shared?: readonly string[]
+  readonly strict?: true
+  readonly otherHeader?: readonly AddedHeader[]
+  readonly keep?: string
+  readonly targetAllowed?: readonly string[]
+  readonly json?: true
+}
+
+const DEFAULT_ROUNDS = 5
+const DEFAULT_KEEP = 'isolation-failures'
+
+const ISOLATE_ONLY_OPTIONS: OptionTable<IsolateFlags> & OptionRows = {
+  ...inGroup('Sessions', {
+    rounds: option('--rounds <n>', countValue(), 'Also try this many random orders of both sessions', {
+      default: String(DEFAULT_ROUNDS),
+    }),
+    seed: seedOption,
+    shared: option(
+      '--shared <names>',
+      nameList,
+      'All sessions may see the results of these tools and methods (repeatable)',
+    ),
+    strict: option(
+      '--strict',
+      switchOn,
+      'Processes of a server command must not share values through files or a database either',
+    ),
+  }),
+  ...inGroup('Live server', {
+    otherHeader: option(
+      '--other-header',
+      listOf(headerValue),
+      'Add a header to the requests of the second session instead of --header, such as the token of another user (repeatable)',
+      { needs: { url: true } },
+    ),
+  }),
+  targetAllowed: targetAllowedOption,
+  ...inGroup('Output', {
+    keep: option('--keep <folder>', fileValue, 'Write the tapes and capsules of failures to this folder', {
+      default: DEFAULT_KEEP,
+    }),
+    ...reportOptions('variations'),
+    json: jsonOption,
+  }),
+}
+
+export const isolateCommand: CommandDefinition = {
+  name: 'isolate',
+  usage: '[options] <tape> -- <server command…>\n       reelay isolate [options] <tape> --url <url>',
+  arguments: REPLAY_ARGUMENTS,
+  options: {
+    ...ISOLATE_ONLY_OPTIONS,
+    ...SHARED_LIVE_OPTIONS,
+    verbose: { ...REPLAY_OPTIONS.verbose, help: 'Show the stderr of the server', group: 'Output' },
+  },
+  common: 'url otherHeader rounds shared strict allow allowWrites beforeRun keep report json'.split(' '),
+  run: async ([name = '', ...command], given) => {
+    const { keep = DEFAULT_KEEP, ...flags } = readOptions<IsolateFlags>(ISOLATE_ONLY_OPTIONS, given, {
+      command: 'isolate',
+    })
+    const live = readLiveFlags('isolate', given)
+    const output = new ReportOutput('variations', flags)
+    requireAllowedTarget(live.url, {
+      allowed: flags.targetAllowed,
+      what: 'crossed sessions are sent',
+      may: 'test it',
+    })
+    const signal = abortOnSignals()
+    const stderr = new FoldedStderr(live.verbose === true)
+    showTapeReading()
+    const tape = await loadTape(resolveTape(name), 'server')
+    const probe = createProbe({ fails: 'isolation', command, live, signal, stderr, header: tape.header })
+    if (probe.kind !== 'server') throw new Error('a test command has no sessions')
+    const others =
+      live.url === undefined || flags.otherHeader === undefined
+        ? probe
+        : withOtherTarget(probe, urlTarget(live.url, { headers: headerRecord(flags.otherHeader) }))
+    const result = await isolateTape({
+      tape,
+      server: live.server,
+      bindings: live.bindings,
+      probe: others,
+      seed: flags.seed ?? DEFAULT_SEED,
+      rounds: flags.rounds ?? DEFAULT_ROUNDS,
+      shared: flags.shared ?? [],
+      keep: resolve(keep),
+      shrinks: true,
+      signal,
+      onProgress: ({ runs, calls, failures, stage }) =>
+        showProgress(`${stage}: order ${runs}, ${calls} calls, ${failures} failed`),
+    }).finally(clearProgress)
+    const server = command.join(' ') || String(live.url ?? '')
+    const failures: ReportedFailure[] = []
+    for (const failure of result.failures) failures.push(await reportFailure(failure, server))
+    const isolation = { isWarning: live.url === undefined && flags.strict !== true }
+    const report = { ...result, tape: tape.path, failures, isolation }
+    await output.write(report, { command: 'isolate' })
+    process.exitCode = signal.aborted ? 130 : failures.some((failure) => isFailing(failure, report)) ? 1 : 0
+  },
+}
+
+/** The second session of each run is opened on the other target. */
+function withOtherTarget(probe: ServerProbe, other: ReplayTarget): ServerProbe {
+  let opened = 0
+  return {
+    ...probe,
+    before: async () => {
+      opened = 0
+      await probe.before?.()
+    },
+    target: { ...probe.target, open: (handlers) => (opened++ === 0 ? probe.target : other).open(handlers) },
+  }
+}

@@ -1,0 +1,259 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { reelay } from '../replay/reelay.ts'
+import { fixtureServer, REELAY, start, temporaryFolder } from '../support/recorder.ts'
+import { sharedFolder } from '../support/shared-folder.ts'
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 })
+
+const program = (name: string, ...args: readonly string[]): readonly string[] => [
+  process.execPath,
+  resolve(`scripts/vary/${name}.mjs`),
+  ...args,
+]
+
+interface Report {
+  readonly runs: number
+  readonly calls: number
+  readonly held: readonly string[]
+  readonly failures: readonly {
+    readonly fails: string
+    readonly call: string
+    readonly summary: string
+    readonly variation: readonly string[]
+    readonly capsules: readonly string[]
+    readonly shrunk?: { readonly messages: { readonly after: number } }
+  }[]
+}
+
+/** The bug shows only after a list was closed. */
+const BUGGY = program('lists', 'add-after-close')
+const folder = sharedFolder()
+let tape = ''
+beforeAll(() => {
+  tape = join(folder, 'lists.tape.jsonl')
+  const [file = '', ...args] = program('shopper')
+  execFileSync(file, [...args, process.execPath, REELAY, 'record', '-q', '-o', tape, '--', ...BUGGY])
+})
+
+test('a bug that needs a state is found by variations, shrunk, and runs again as a capsule', async () => {
+  const keep = join(temporaryFolder(), 'failures')
+  const sarif = join(keep, 'vary.sarif')
+  const run = await reelay(
+    'vary',
+    tape,
+    '--allow-writes',
+    '--failures',
+    '1',
+    '--for',
+    '120s',
+    '--keep',
+    keep,
+    '--json',
+    '--report',
+    `sarif=${sarif}`,
+    '--',
+    ...BUGGY,
+  )
+  expect(run.err).toBe('')
+  expect(run.code).toBe(1)
+  const { failures } = JSON.parse(run.out) as Report
+  const [failure] = failures
+  expect(failure).toMatchObject({
+    fails: 'internal-error',
+    call: 'tools/call add_item',
+    summary: 'error -32603: something went wrong',
+    shrunk: { messages: { after: 3 } },
+  })
+  expect(readFileSync(sarif, 'utf8')).toContain('"ruleId": "vary-internal-error"')
+  const capsule = failure?.capsules[0] ?? ''
+  const again = await reelay('capsule', 'run', capsule, '--allow-writes', '--', ...BUGGY)
+  expect([again.code, again.out]).toEqual([
+    1,
+    'tools/call add_item still fails (run 1): error -32603: something went wrong\n',
+  ])
+  const fixed = await reelay(
+    'capsule',
+    'run',
+    capsule,
+    '--allow-writes',
+    '--runs',
+    '1',
+    '--',
+    ...program('lists', 'none'),
+  )
+  expect(fixed.code).toBe(0)
+})
+
+async function varied(seed: string): Promise<Report> {
+  const keep = join(temporaryFolder(), 'failures')
+  const limits = ['--variations', '6', '--for', '120s', '--no-shrink', '--seed', seed, '--keep', keep]
+  const run = await reelay(
+    'vary',
+    tape,
+    '--allow-writes',
+    '--json',
+    ...limits,
+    '--',
+    ...program('lists', 'none'),
+  )
+  expect([run.code, run.err, existsSync(keep)]).toEqual([0, '', false])
+  return JSON.parse(run.out) as Report
+}
+
+test('the same seed makes the same variations, another seed makes others, and a correct server has no failure', async () => {
+  const [one, same, other] = [await varied('3'), await varied('3'), await varied('4')]
+  expect(one.runs).toBe(6)
+  expect(same.calls).toBe(one.calls)
+  expect(other.calls).not.toBe(one.calls)
+})
+
+test('calls that may write are not sent unless they are allowed', async () => {
+  const run = await reelay('vary', tape, '--', ...BUGGY)
+  expect([run.code, run.out]).toEqual([2, ''])
+  expect(run.err).toContain('no message of the session can be sent')
+  expect(run.err).toContain('--allow-writes, with a server that may lose its data')
+})
+
+test.each(['vary', 'isolate'])('%s goes to this machine only, unless the host is named', async (command) => {
+  const run = await reelay(command, tape, '--url', 'http://192.0.2.1/mcp')
+  expect(run.code).toBe(2)
+  expect(run.err).toContain('to this machine only, and 192.0.2.1 is another one')
+  expect(run.err).toContain('--target-allowed 192.0.2.1')
+})
+
+test('a server that crashes is shrunk to the call that ends it', async () => {
+  const crash = program('lists', 'odd-name-in-export')
+  const keep = join(temporaryFolder(), 'failures')
+  const run = await reelay(
+    'vary',
+    tape,
+    '--allow-writes',
+    '--failures',
+    '1',
+    '--for',
+    '120s',
+    '--keep',
+    keep,
+    '--json',
+    '--',
+    ...crash,
+  )
+  const { failures } = JSON.parse(run.out) as Report
+  expect(failures[0]).toMatchObject({ fails: 'crash', call: 'tools/call export', isConfirmed: true })
+  expect(failures[0]?.shrunk?.messages.after).toBeLessThanOrEqual(3)
+})
+
+/** Records a session of a note server, which goes on running. */
+async function notesOf(leak: string): Promise<{ readonly url: string; readonly tape: string }> {
+  const server = start(program('notes', leak))
+  const url = (await server.line('http://')).trim()
+  const path = join(temporaryFolder(), 'notes.tape.jsonl')
+  const recorder = start([process.execPath, REELAY, 'record', '-o', path, '--url', url])
+  const own = await vi.waitFor(
+    () => {
+      const found = recorder.stderr().match(/http:\/\/127\.0\.0\.1:\d+\/\S*/g) ?? []
+      const other = found.find((each) => each !== url)
+      if (other === undefined) throw new Error('the recorder does not listen yet')
+      return other
+    },
+    { timeout: 30_000 },
+  )
+  const [file = '', ...args] = program('writer', own)
+  execFileSync(file, args)
+  recorder.child.kill('SIGINT')
+  await recorder.exited
+  return { url, tape: path }
+}
+
+test('a note that another session may read is a leak, with a capsule; a server that keeps its sessions apart has none', async () => {
+  const keep = join(temporaryFolder(), 'failures')
+  const leaky = await notesOf('note-of-anybody')
+  const run = await reelay(
+    'isolate',
+    leaky.tape,
+    '--allow-writes',
+    '--rounds',
+    '1',
+    '--keep',
+    keep,
+    '--json',
+    '--url',
+    leaky.url,
+  )
+  expect([run.err, run.code]).toEqual(['', 1])
+  const { failures } = JSON.parse(run.out) as Report
+  expect(failures.map(({ fails, call }) => `${fails} ${call}`)).toEqual(['isolation tools/call get_note'])
+  expect(failures[0]?.shrunk?.messages.after).toBe(2)
+  const again = await reelay(
+    'capsule',
+    'run',
+    failures[0]?.capsules[0] ?? '',
+    '--allow-writes',
+    '--url',
+    leaky.url,
+  )
+  expect(again.code).toBe(1)
+  const shared = await reelay(
+    'isolate',
+    leaky.tape,
+    '--allow-writes',
+    '--rounds',
+    '1',
+    '--shared',
+    'get_note',
+    '--keep',
+    keep,
+    '--url',
+    leaky.url,
+  )
+  expect(shared.code).toBe(0)
+  const clean = await notesOf('none')
+  const fine = await reelay(
+    'isolate',
+    clean.tape,
+    '--allow-writes',
+    '--rounds',
+    '2',
+    '--keep',
+    keep,
+    '--url',
+    clean.url,
+  )
+  expect([fine.err, fine.code]).toEqual(['', 0])
+  expect(fine.out).toContain('no value of one session showed up in the other')
+})
+
+test('probes find a file outside of the folder, a request to this machine, and a server that any web page can use', async () => {
+  const careless = fixtureServer('careless')
+  const keep = join(temporaryFolder(), 'failures')
+  const path = join(temporaryFolder(), 'careless.tape.jsonl')
+  const calls = JSON.stringify([
+    ['read', { file: 'notes.txt' }],
+    ['fetch', { url: 'http://127.0.0.1:9/' }],
+  ])
+  const [file = '', ...args] = program('caller', calls)
+  execFileSync(file, [...args, process.execPath, REELAY, 'record', '-q', '-o', path, '--', ...careless])
+  const server = start([...careless, '--http'])
+  const url = (await server.line('http://')).trim()
+  const run = await reelay(
+    'vary',
+    path,
+    '--probes',
+    '--variations',
+    '12',
+    '--for',
+    '120s',
+    '--keep',
+    keep,
+    '--json',
+    '--url',
+    url,
+  )
+  expect([run.err, run.code]).toEqual(['', 1])
+  const found = (JSON.parse(run.out) as Report).failures.map(({ fails }) => fails)
+  expect(new Set(found)).toEqual(new Set(['dns-rebinding', 'session-fixation', 'traversal', 'ssrf']))
+  expect(readdirSync(keep).some((name) => name.endsWith('.capsule.html'))).toBe(true)
+})
