@@ -27,8 +27,8 @@ export class IsolationWatch implements Watch {
   /** What each session got in response to the same call, such as its second call of a tool. */
   readonly #answers = new Map<string, Map<string, ReadonlySet<string>>>()
   readonly #counts = new Map<string, number>()
-  /** Values that the server generated for one session, and this session. */
-  readonly #generated = new Map<string, string>()
+  /** Values that the server generated for one session. */
+  readonly #generated = new Set<string>()
   readonly #reported = new Set<ReceivedTexts>()
   /** Texts that clients send only with a mark. */
   readonly #marked = new Set<string>()
@@ -73,7 +73,7 @@ export class IsolationWatch implements Watch {
     for (const [owner, own] of answers)
       for (const [other, others] of answers)
         if (owner !== other)
-          for (const value of own) if (!others.has(value) && !isTime(value)) this.#generated.set(value, owner)
+          for (const value of own) if (!others.has(value) && !isTime(value)) this.#generated.add(value)
   }
 
   #firstLeak(): Failure | undefined {
@@ -96,7 +96,7 @@ export class IsolationWatch implements Watch {
   /** The session whose client came up with this value, or for which the server generated it. */
   #ownerOf(value: string): string | undefined {
     const origin = this.#origins.get(value)
-    return origin?.isSent === true ? origin.link : this.#generated.get(value)
+    return origin?.isSent === true || this.#generated.has(value) ? origin?.link : undefined
   }
 }
 

@@ -68,6 +68,8 @@ interface SessionPair {
   readonly second: readonly VariedStep[]
   /** What the second client asks for with the values that the server generated for the first one. */
   readonly crossed: readonly VariedStep[]
+  /** What both clients ask for with values that the server has never generated, each with its own. */
+  readonly unknown: readonly VariedStep[]
 }
 
 /** The orders in which the messages of both sessions are sent. */
@@ -85,6 +87,10 @@ const ORDERS: readonly {
   {
     name: 'both sessions in turns, then values of the other one',
     order: ({ first, second, crossed }) => [...inTurns(first, second), ...crossed],
+  },
+  {
+    name: 'both sessions in turns, then unknown values',
+    order: ({ first, second, unknown }) => [...inTurns(first, second), ...unknown],
   },
   { name: 'values of the other session at once', order: crossedEarly },
 ]
@@ -132,7 +138,35 @@ function sessionsOf(
   const crossed = second
     .filter(({ item }) => consumers.has(item))
     .map((step): VariedStep => ({ ...step, valuesOf: FIRST }))
-  return { first, second, crossed }
+  const unknown = items
+    .filter((item) => consumers.has(item))
+    .flatMap((item) => [FIRST, SECOND].flatMap((number) => unknownStep(item, number, session) ?? []))
+  return { first, second, crossed, unknown }
+}
+
+/** A call with values that look like those of the server, and are different in each session. */
+function unknownStep(item: number, number: number, session: FailingSession): VariedStep | undefined {
+  const given = argumentsOf({ item }, { session })
+  if (given === undefined) return undefined
+  const carried = new Set(
+    session.bindings.bindings.flatMap(({ value, consumers }) =>
+      consumers.some(({ turn }) => turn === item) ? [value] : [],
+    ),
+  )
+  const other = (value: unknown): unknown => {
+    if (typeof value === 'string' && carried.has(value))
+      return value.replaceAll(/\d/g, (digit) => String((Number(digit) + number) % 10))
+    if (Array.isArray(value)) return value.map(other)
+    return isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, other(each)]))
+      : value
+  }
+  return {
+    item,
+    session: number,
+    hasStaleValues: true,
+    edit: { path: given.path, value: other(given.value) },
+  }
 }
 
 /** Finds the messages that can be sent, and the texts that can be marked without changing how calls end. */

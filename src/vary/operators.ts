@@ -27,7 +27,7 @@ export interface VaryContext {
 }
 
 /** A changed session, and the change in words. */
-export interface Variation {
+interface Variation {
   readonly steps: readonly VariedStep[]
   readonly what: string
 }

@@ -24,7 +24,7 @@ export interface RunnerOptions {
   readonly onProgress?: (progress: VaryProgress) => void
 }
 
-export interface VaryProgress {
+interface VaryProgress {
   readonly runs: number
   readonly calls: number
   readonly failures: number
