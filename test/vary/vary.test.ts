@@ -18,13 +18,14 @@ interface Report {
   readonly runs: number
   readonly calls: number
   readonly held: readonly string[]
+  readonly sent: Readonly<Record<string, number>>
   readonly failures: readonly {
     readonly fails: string
     readonly call: string
     readonly summary: string
     readonly variation: readonly string[]
     readonly capsules: readonly string[]
-    readonly shrunk?: { readonly messages: { readonly after: number } }
+    readonly shrunk?: { readonly messages: { readonly before: number; readonly after: number } }
   }[]
 }
 
@@ -65,8 +66,10 @@ test('a bug that needs a state is found by variations, shrunk, and runs again as
     fails: 'internal-error',
     call: 'tools/call add_item',
     summary: 'error -32603: something went wrong',
-    shrunk: { messages: { after: 3 } },
+    isConfirmed: true,
   })
+  const { before = 0, after = before } = failure?.shrunk?.messages ?? {}
+  expect(after).toBeLessThan(before)
   expect(readFileSync(sarif, 'utf8')).toContain('"ruleId": "vary-internal-error"')
   const capsule = failure?.capsules[0] ?? ''
   const again = await reelay('capsule', 'run', capsule, '--allow-writes', '--', ...BUGGY)
@@ -111,10 +114,13 @@ test('the same seed makes the same variations, another seed makes others, and a 
 })
 
 test('calls that may write are not sent unless they are allowed', async () => {
-  const run = await reelay('vary', tape, '--', ...BUGGY)
-  expect([run.code, run.out]).toEqual([2, ''])
-  expect(run.err).toContain('no message of the session can be sent')
-  expect(run.err).toContain('--allow-writes, with a server that may lose its data')
+  const run = await reelay('vary', tape, '--variations', '2', '--json', '--', ...BUGGY)
+  expect([run.code, run.err]).toEqual([0, ''])
+  const { held, sent } = JSON.parse(run.out) as Report
+  expect(Object.keys(sent).filter((call) => call.startsWith('tools/call'))).toEqual(['tools/call show'])
+  expect(held).toEqual(
+    expect.arrayContaining(['add_item', 'close', 'create_list', 'export', 'page', 'remove_item', 'take']),
+  )
 })
 
 test.each(['vary', 'isolate'])('%s goes to this machine only, unless the host is named', async (command) => {
@@ -124,26 +130,34 @@ test.each(['vary', 'isolate'])('%s goes to this machine only, unless the host is
   expect(run.err).toContain('--target-allowed 192.0.2.1')
 })
 
-test('a server that crashes is shrunk to the call that ends it', async () => {
-  const crash = program('lists', 'odd-name-in-export')
-  const keep = join(temporaryFolder(), 'failures')
+test('a recording that ends with a crash of the server is shrunk to the call that ends it', async () => {
+  const careless = fixtureServer('careless')
+  const path = join(temporaryFolder(), 'crash.tape.jsonl')
+  const calls = JSON.stringify([
+    ['read', { file: 'notes.txt' }],
+    ['read', { file: 'crash' }],
+  ])
+  const [file = '', ...args] = program('caller', calls)
+  expect(() =>
+    execFileSync(file, [...args, process.execPath, REELAY, 'record', '-q', '-o', path, '--', ...careless], {
+      stdio: 'ignore',
+    }),
+  ).toThrow()
+  const output = join(temporaryFolder(), 'small.tape.jsonl')
   const run = await reelay(
-    'vary',
-    tape,
-    '--allow-writes',
-    '--failures',
-    '1',
-    '--for',
-    '120s',
-    '--keep',
-    keep,
-    '--json',
+    'shrink',
+    path,
+    '--fails',
+    'crash',
+    '--no-capsule',
+    '-o',
+    output,
     '--',
-    ...crash,
+    ...careless,
   )
-  const { failures } = JSON.parse(run.out) as Report
-  expect(failures[0]).toMatchObject({ fails: 'crash', call: 'tools/call export', isConfirmed: true })
-  expect(failures[0]?.shrunk?.messages.after).toBeLessThanOrEqual(3)
+  expect([run.err, run.code]).toEqual(['', 0])
+  expect(run.out).toContain('crash: the server ended with exit code 7')
+  expect(run.out).toContain('1 of 3 messages are needed')
 })
 
 /** Records a session of a note server, which goes on running. */
