@@ -1,7 +1,13 @@
 import { usageInTest } from './tape-difference.ts'
 import { member } from '../json/parse.ts'
 import { TAPE_MATCHERS, type TapeMatchers } from './matchers.ts'
-import { finishTapesOf, openTapeOf, readArgumentsOfUseTape, type KnownTest } from './running-test.ts'
+import {
+  END_TIMEOUT_MS,
+  finishTapesOf,
+  openTapeOf,
+  readArgumentsOfUseTape,
+  type KnownTest,
+} from './running-test.ts'
 import type { TestTape, UseTapeOptions } from './test-tape.ts'
 
 export { TapeDifferenceError } from './tape-difference.ts'
@@ -20,8 +26,8 @@ declare global {
 /** The globals of Jest that are used here. */
 interface JestGlobals {
   readonly expect: { extend(matchers: object): void; getState(): object }
-  readonly afterEach: (hook: () => Promise<void>) => void
-  readonly afterAll: (hook: () => Promise<void>) => void
+  readonly afterEach: (hook: () => Promise<void>, timeout: number) => void
+  readonly afterAll: (hook: () => Promise<void>, timeout: number) => void
 }
 
 const { expect, afterEach, afterAll } = jestGlobals()
@@ -29,7 +35,7 @@ expect.extend(TAPE_MATCHERS)
 afterEach(async () => {
   const test = runningTest()
   if (test !== undefined) await finishTapesOf(test, !hasFailed())
-})
+}, END_TIMEOUT_MS)
 
 /** Concurrent tests that have opened a tape. Jest runs no hook at their ends, so they are finished after the last one. */
 const concurrentTests = new Map<unknown, KnownTest>()
@@ -39,7 +45,7 @@ afterAll(async () => {
   )
   concurrentTests.clear()
   for (const end of ends) if (end.status === 'rejected') throw end.reason
-})
+}, END_TIMEOUT_MS)
 
 /**
  * Records what the test does with an MCP server, and replays it from then on.

@@ -4,6 +4,9 @@ import type { RunningTest } from './tape-path.ts'
 /** The tapes that each running test has opened, until it ends. */
 const openTapes = new Map<string, TestTape[]>()
 
+/** How long the hook of a runner may take: a server may be slow to end. */
+export const END_TIMEOUT_MS = 60_000
+
 /** What a runner says about the test that runs; the rest is known here. */
 export type KnownTest = Omit<RunningTest, 'nth'>
 

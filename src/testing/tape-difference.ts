@@ -78,7 +78,7 @@ export function usageInTest(message: string, hint: string, code: ErrorCode = 'US
   return new ReelayError(code, `${message}\n  hint: ${hint}`)
 }
 
-function counted(count: number, noun: string): string {
+export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

@@ -32,12 +32,12 @@ import {
 } from '../serve/replay-transport.ts'
 import { isCi } from '../serve/upstream/upstream.ts'
 import { readMatchFile } from '../store/companion-files.ts'
-import { loadTape } from '../store/file/read.ts'
+import { loadTape, openTape } from '../store/file/read.ts'
 import { removeExchanges, replaceTapeIfAnswered } from '../store/file/rewrite.ts'
 import type { Turn } from '../tape/turns.ts'
 import { SessionCallLog, type SessionCall } from './session-calls.ts'
 import { sessionShape, type CallShape } from './session-shape.ts'
-import { TapeDifferenceError, usageInTest, type TestDifference } from './tape-difference.ts'
+import { counted, TapeDifferenceError, usageInTest, type TestDifference } from './tape-difference.ts'
 import { chooseMode, type TapeMode } from './tape-mode.ts'
 import { tapePathOf, type RunningTest } from './tape-path.ts'
 
@@ -239,8 +239,8 @@ export class TestTape implements AsyncDisposable {
   async #finish(hasPassed: boolean): Promise<void> {
     try {
       await this.close()
-      await this.#recording?.close()
-      if (this.isRecording) return await (hasPassed ? this.#keepRecording() : undefined)
+      const summary = await this.#recording?.close()
+      if (this.isRecording) return await (hasPassed ? this.#keepRecording(summary?.secrets ?? 0) : undefined)
       const difference = this.#difference()
       const { misses, unused, outOfOrder, recorded } = countsOf(difference)
       if (hasPassed && this.mode === 'update' && misses === 0)
@@ -248,8 +248,8 @@ export class TestTape implements AsyncDisposable {
       if (hasPassed && this.mode === 'new-episodes') await this.#keepUpdate({ unused: [], recorded })
       if (misses === 0 && (!hasPassed || unused + outOfOrder === 0)) return
       if (this.#options.drift === 'ignore' || this.#options.permissive === true) return this.#mention(unused)
-      const counted = hasPassed ? difference : onlyMisses(difference)
-      throw new TapeDifferenceError(this.#shownPath(), counted, this.#test.update)
+      const shown = hasPassed ? difference : onlyMisses(difference)
+      throw new TapeDifferenceError(this.#shownPath(), shown, this.#test.update)
     } finally {
       for (const file of this.#drafts()) await rm(file, { force: true })
       for (const ending of this.#report === undefined ? [] : ['', '.faults.json', '.overrides.json'])
@@ -257,7 +257,7 @@ export class TestTape implements AsyncDisposable {
     }
   }
 
-  async #keepRecording(): Promise<void> {
+  async #keepRecording(secrets: number): Promise<void> {
     const draft = this.#draftPath()
     const drafts = this.#drafts()
     if (drafts.length > 1) {
@@ -265,8 +265,10 @@ export class TestTape implements AsyncDisposable {
       await mergeTapes(drafts, { output: draft, header: tapeHeader })
     }
     const [recorded] = drafts.length > 1 ? [draft] : drafts
-    if (recorded !== undefined && (await replaceTapeIfAnswered(recorded, this.path)))
-      process.stderr.write(`reelay: recorded ${this.#shownPath()}\n`)
+    if (recorded === undefined || !(await replaceTapeIfAnswered(recorded, this.path))) return
+    const exchanges = counted(await requestsOn(this.path), 'exchange')
+    const replaced = secrets === 0 ? '' : ` (${counted(secrets, 'secret')} replaced)`
+    process.stderr.write(`reelay: recorded ${exchanges} to ${this.#shownPath()}${replaced}\n`)
   }
 
   /** What was recorded: each start of `command()` writes a file of its own. */
@@ -437,6 +439,13 @@ const COMMAND_DRAFT = '-started'
 /** The items that are in every list. */
 function inAll<Item>([first = [], ...others]: readonly (readonly Item[])[]): readonly Item[] {
   return first.filter((item) => others.every((list) => list.includes(item)))
+}
+
+async function requestsOn(path: string): Promise<number> {
+  let count = 0
+  for await (const frame of (await openTape(path)).frames())
+    if (frame.kind === 'message' && frame.dir === 'c2s' && frame.message.kind === 'request') count++
+  return count
 }
 
 function draftOf(path: string): string {

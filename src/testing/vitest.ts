@@ -2,7 +2,13 @@ import { expect, onTestFinished, TestRunner, type TestContext } from 'vitest'
 import { usageInTest } from './tape-difference.ts'
 import { member } from '../json/parse.ts'
 import { TAPE_MATCHERS, type TapeMatchers } from './matchers.ts'
-import { finishTapesOf, openTapeOf, readArgumentsOfUseTape, type KnownTest } from './running-test.ts'
+import {
+  END_TIMEOUT_MS,
+  finishTapesOf,
+  openTapeOf,
+  readArgumentsOfUseTape,
+  type KnownTest,
+} from './running-test.ts'
 import type { TestTape, UseTapeOptions } from './test-tape.ts'
 
 export { TapeDifferenceError } from './tape-difference.ts'
@@ -41,7 +47,10 @@ export async function useTape(
   const test = context === undefined ? runningTest() : testOf(context.task)
   const finished = context === undefined ? onTestFinished : context.onTestFinished
   // Registered before the tape is opened, because afterwards another test may be the current one.
-  finished(({ task }) => finishTapesOf(test, !['fail', 'skip'].includes(task.result?.state ?? '')))
+  finished(
+    ({ task }) => finishTapesOf(test, !['fail', 'skip'].includes(task.result?.state ?? '')),
+    END_TIMEOUT_MS,
+  )
   return openTapeOf(test, name, rest)
 }
 

@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { assemble, readerOf, writeTape } from '../../convert/import-tape.ts'
 import { exportTape } from '../../convert/export-tape.ts'
+import { collectorUrl, sendSpans } from '../../convert/send-spans.ts'
 import {
   EXPORT_FORMATS,
   exportFormat,
@@ -28,7 +29,7 @@ import { escapeControlChars } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { announceConfig } from '../options/config-options.ts'
 import { option, usageError, type ValueType } from '../options/option.ts'
-import { choiceOf, fileValue, switchOff, textValue } from '../options/option-types.ts'
+import { choiceOf, collectorValue, fileValue, switchOff, textValue } from '../options/option-types.ts'
 import { TAPE_ARGUMENT } from '../options/shared-options.ts'
 import { print, printChunks } from '../output/print.ts'
 import { createOutputRedactor, redactTapeForOutput } from '../output/redact-output.ts'
@@ -62,7 +63,7 @@ export const exportCommand: CommandDefinition = defineCommand<ExportFlags>({
     redact: option('--no-redact', switchOff, 'Keep secrets that are on the tape, instead of placeholders'),
     otlp: option(
       '--otlp <url>',
-      textValue,
+      collectorValue,
       'Send the spans to an OpenTelemetry collector, such as http://127.0.0.1:4318, instead of writing them',
       { conflicts: ['output', 'format'] },
     ),
@@ -80,7 +81,10 @@ export const exportCommand: CommandDefinition = defineCommand<ExportFlags>({
       name: basename(name).replace(/(\.tape)?\.jsonl$/, ''),
     })
     if (otlp === undefined) await writeOutput(written, output)
-    else await sendSpans(written, otlp)
+    else {
+      await sendSpans(written.text, collectorUrl(otlp))
+      process.stderr.write(`sent to ${collectorUrl(otlp).href}\n`)
+    }
     reportLost(written)
   },
 })
@@ -122,28 +126,6 @@ function writeExport({ text }: WrittenExport, file: string): void {
 
 function reportLost({ lost }: WrittenExport): void {
   if (lost.length > 0) process.stderr.write(`lost: ${escapeControlChars(lost.join(', '))}\n`)
-}
-
-async function sendSpans({ text }: WrittenExport, target: string): Promise<void> {
-  const url = URL.canParse(target) ? new URL(target) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw usageError(`--otlp ${target} is not the URL of a collector`, 'for example http://127.0.0.1:4318')
-  if (url.pathname === '/') url.pathname = '/v1/traces'
-  const failed = (why: string, cause?: unknown): ReelayError =>
-    new ReelayError('EXPORT_FAILED', `the spans could not be sent to ${url.href}: ${why}`, {
-      hint: 'check that a collector listens there for OTLP over HTTP',
-      cause,
-    })
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: text,
-  }).catch((error: unknown) => {
-    throw failed(errorMessage(error), error)
-  })
-  if (!response.ok) throw failed(`HTTP status ${response.status}`)
-  await response.body?.cancel()
-  process.stderr.write(`sent to ${url.href}\n`)
 }
 
 interface ConvertFlags {

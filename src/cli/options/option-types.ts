@@ -52,6 +52,15 @@ export const fileValue: ValueType<string> = {
   parse: (given) => (given === '' || given.endsWith('/') || given.endsWith('\\') ? undefined : given),
 }
 
+/** The URL of an OpenTelemetry collector. */
+export const collectorValue: ValueType<string> = {
+  ...textValue,
+  name: 'collector',
+  placeholder: 'url',
+  expected: 'the URL of an OpenTelemetry collector, such as http://127.0.0.1:4318',
+  parse: (given) => (/^https?:\/\//i.test(given) && URL.canParse(given) ? given : undefined),
+}
+
 /** Names that are separated by commas; the option may also be repeated. */
 export const nameList: ValueType<readonly string[]> = {
   kind: 'value',

@@ -35,6 +35,7 @@ import {
   switchOff,
   switchOn,
   textValue,
+  collectorValue,
 } from './option-types.ts'
 import { LABEL_OPTIONS, overwriteOption, readLabels, vaultOption, type LabelFlags } from './shared-options.ts'
 
@@ -64,6 +65,7 @@ interface RecordFlags extends LabelFlags {
   readonly pending?: number
   readonly learn?: number
   readonly tail?: true
+  readonly otlp?: string
   readonly redact?: boolean
   readonly redactEmail?: true
   readonly vault?: string
@@ -224,6 +226,11 @@ export const RECORD_OPTIONS: OptionTable<RecordFlags> & OptionRows = {
   }),
   ...inGroup('Output', {
     tail: option('--tail', switchOn, 'Print exchanges on stderr as they complete'),
+    otlp: option(
+      '--otlp <url>',
+      collectorValue,
+      'Send a span for each exchange to an OpenTelemetry collector, such as http://127.0.0.1:4318',
+    ),
     quiet: option('-q, --quiet', switchOn, 'Print nothing unless the recording fails'),
   }),
 }
@@ -270,6 +277,8 @@ export interface RecordTapeArgs {
   readonly maxLineBytes: number
   /** Shows exchanges while they are recorded. */
   readonly tail: boolean
+  /** Where spans are sent while the session goes on. */
+  readonly otlp?: string | undefined
   readonly quiet: boolean
   readonly redact: RedactOption
   readonly intercept: InterceptArgs | undefined
@@ -449,6 +458,7 @@ function readTapeArgs(flags: RecordFlags, name: string | undefined): RecordTapeA
     },
     maxLineBytes: maxLine === undefined ? DEFAULT_MAX_LINE_BYTES : maxLine * MIB,
     tail: flags.tail ?? false,
+    otlp: flags.otlp,
     quiet: flags.quiet ?? false,
     redact: readRedactOption(flags),
     intercept: readInterceptArgs(flags),

@@ -11,14 +11,14 @@ import {
   printRecordingSummary,
   printTapeProblem,
   recordingPath,
-  TailProcess,
+  recordingView,
 } from './record-output.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
 
 /** Bridges a stdio client to the server at a URL and records the session, until the client or a signal ends it. */
 export async function runBridgeRecording(args: RecordBridgeArgs): Promise<void> {
   const server = args.server ?? serverNameFromUrl(parseServerUrl(args.url))
-  const view = args.tail ? new TailProcess() : undefined
+  const view = recordingView(args)
   const shown = createOutputRedactor() // a message may quote the server
   const stop = new AbortController()
   void waitForSignal().then((signal) => stop.abort(signal))

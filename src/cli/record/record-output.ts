@@ -147,17 +147,30 @@ export function stderrStream(): NodeJS.WriteStream {
 /** Longest time to wait for the last lines after the session has ended. */
 const TAIL_TIMEOUT_MS = 2000
 
+/** What is shown and sent while the session goes on, or `undefined`. */
+export function recordingView({ tail, otlp }: RecordTapeArgs): TailProcess | undefined {
+  const views = [...(tail ? [[]] : []), ...(otlp === undefined ? [] : [['--otlp', otlp]])]
+  return views.length === 0 ? undefined : new TailProcess(views)
+}
+
 /**
  * `reelay tail` beside a recorder, with its lines on our stderr. It is a separate process, because reading the tape takes time and
  * memory that belong to the link. It ends with the tape, or with us.
  */
 export class TailProcess {
+  readonly #views: readonly (readonly string[])[]
   #isEnded = false
   #finished: Promise<void> = Promise.resolve()
 
+  constructor(views: readonly (readonly string[])[]) {
+    this.#views = views
+  }
+
   /** Follows one tape after the other, in the order in which they begin. */
   readonly follow = (path: string): void => {
-    this.#finished = this.#finished.then(() => (this.#isEnded ? undefined : startTail(path)))
+    const start = (): readonly Promise<void>[] =>
+      this.#isEnded ? [] : this.#views.map((options) => startTail(path, options))
+    this.#finished = this.#finished.then(() => Promise.all(start())).then(() => undefined)
   }
 
   /** Waits a moment for the last exchanges to be shown. */
@@ -170,10 +183,10 @@ export class TailProcess {
   }
 }
 
-function startTail(path: string): Promise<void> {
+function startTail(path: string, options: readonly string[]): Promise<void> {
   const [node, ...program] = reelayCommand()
   // A separate process group, so that Ctrl+C does not end it before the last exchange is shown.
-  const child = spawn(node, [...program, 'tail', path], {
+  const child = spawn(node, [...program, 'tail', path, ...options], {
     stdio: ['ignore', 2, 2, 'ipc'],
     detached: process.platform !== 'win32',
     windowsHide: true,

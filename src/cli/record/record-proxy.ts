@@ -9,7 +9,7 @@ import {
   printRecordingSummary,
   printTapeProblem,
   recordingPath,
-  TailProcess,
+  recordingView,
 } from './record-output.ts'
 import { prepareInterception } from './intercept.ts'
 import { waitForSignal, exitLike } from '../signals.ts'
@@ -29,7 +29,7 @@ import { escapeControlChars } from '../../text.ts'
 export async function runUrlRecording(args: RecordUrlArgs): Promise<void> {
   const { url, headers, listen, labels, rules, maxLineBytes, redact } = args
   const server = args.server ?? serverNameFromUrl(parseServerUrl(url))
-  const view = args.tail ? new TailProcess() : undefined
+  const view = recordingView(args)
   const interception = prepareInterception(args)
   const recording = await recordHttp({
     interceptor: args.interceptor ?? interception?.interceptor,
@@ -99,7 +99,7 @@ export async function runForwardRecording(args: RecordForwardArgs): Promise<void
   const listen = args.listen ?? { host: '127.0.0.1', port: 0 }
   rejectOtherMachines(listen)
   const ca = usableCa()
-  const view = args.tail ? new TailProcess() : undefined
+  const view = recordingView(args)
   const interception = prepareInterception(args)
   const recording = await recordForwardProxy({
     interceptor: interception?.interceptor,

@@ -29,7 +29,8 @@ import {
   printNotice,
   printRecordingSummary,
   recordingPath,
-  TailProcess,
+  recordingView,
+  type TailProcess,
 } from './record-output.ts'
 
 /** Starts the server before anything else is loaded, and records it. */
@@ -74,7 +75,7 @@ async function runStdioRecording(args: RecordCommandArgs, server: ServerProcess)
   const { family } = server
   if (family === undefined) return runUnrecorded(args, server)
   const name = args.server ?? serverName(args.command)
-  const view = args.tail ? new TailProcess() : undefined
+  const view = recordingView(args)
   const path = recordingPath(args, name)
   const redaction = redactionOrRefusal(args, path)
   const log = openTapeLog(args, name, { ...redaction, path, view })

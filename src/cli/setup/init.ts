@@ -110,7 +110,7 @@ function nextSteps(runner: FoundRunner | undefined): string {
   return `Next:
 ${install}${example}  git config diff.reelay.command 'reelay diff --git-driver'    # git diff shows what changed in a session
   git config diff.reelay.textconv 'reelay inspect -v'          # git show and git log -p show sessions as text
-  commit reelay.config.yaml, .gitattributes, .github and the tapes in __tapes__
+  commit reelay.config.yaml, .gitattributes${runner === undefined ? '' : ', .github'} and the tapes in __tapes__
 `
 }
 

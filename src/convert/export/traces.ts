@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isObject, member, type JsonObject } from '../../json/parse.ts'
 import { calledTool, envelopeVersion } from '../../protocol/message.ts'
 import { requestTarget } from '../../protocol/message.ts'
+import type { Frame, HttpFrame } from '../../tape/frame.ts'
 import type { TapeHeader } from '../../tape/header.ts'
 import type { RecordedMessage, Turn } from '../../tape/turns.ts'
 import { countHeader, type ExportFormat, type ExportedTape, type Losses } from './export-format.ts'
@@ -143,25 +144,72 @@ export const otlpExport: ExportFormat = {
   write: (tape, losses) => {
     countLost(tape, losses)
     losses.count('stderr frames', tape.frames.filter(({ kind }) => kind === 'stderr').length)
-    return `${JSON.stringify({ resourceSpans: resourceSpans(tape) })}\n`
+    const session = { ...tape, openings: tape.turns.filter(isOpening) }
+    return `${JSON.stringify({ resourceSpans: resourceSpans(session, tape.turns) })}\n`
   },
 }
 
-/** The spans of a tape, by server. */
-function resourceSpans(tape: ExportedTape): readonly JsonObject[] {
-  const servers = new Map<string, Turn[]>()
-  for (const turn of tape.turns) {
-    if (turn.trigger?.message.kind !== 'request') continue
-    servers.set(turn.trigger.server, [...(servers.get(turn.trigger.server) ?? []), turn])
+/** A request, what the server sent until its response, and the response. */
+export type SpanTurn = Pick<Turn, 'trigger' | 'steps' | 'response'>
+
+/** The parts of a tape that say something about all its spans. */
+interface SpanSession extends Pick<ExportedTape, 'header' | 'frames'> {
+  readonly openings: readonly SpanTurn[]
+}
+
+/** Makes spans of a session that goes on. */
+export class LiveSpans {
+  readonly #header: TapeHeader
+  readonly #sessionHeads = new Map<string, Frame>()
+  readonly #openings: SpanTurn[] = []
+
+  constructor(header: TapeHeader) {
+    this.#header = header
   }
-  return [...servers].map(([server, turns]) => {
-    const facts = sessionFacts(tape, server, turns)
+
+  /** Learns the ids of HTTP sessions. */
+  add(frame: Frame): void {
+    if (frame.kind === 'http' && sessionIdOf(frame) !== undefined)
+      this.#sessionHeads.set(`${frame.server} ${frame.conn}`, frame)
+  }
+
+  /** OTLP JSON with a span for each of these requests. */
+  write(turns: readonly SpanTurn[]): string {
+    this.#openings.push(...turns.filter(isOpening))
+    const session = {
+      header: this.#header,
+      frames: [...this.#sessionHeads.values()],
+      openings: this.#openings,
+    }
+    return JSON.stringify({ resourceSpans: resourceSpans(session, turns) })
+  }
+}
+
+function isOpening({ trigger }: SpanTurn): boolean {
+  return trigger !== undefined && methodOf(trigger) === 'initialize'
+}
+
+function sessionIdOf({ http: { headers } }: HttpFrame): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === 'mcp-session-id')?.[1]
+}
+
+/** The spans, by server. */
+function resourceSpans(tape: SpanSession, turns: readonly SpanTurn[]): readonly JsonObject[] {
+  const servers = new Map<string, SpanTurn[]>()
+  for (const turn of turns) {
+    if (turn.trigger?.message.kind !== 'request') continue
+    const known = servers.get(turn.trigger.server) ?? []
+    servers.set(turn.trigger.server, known)
+    known.push(turn)
+  }
+  return [...servers].map(([server, own]) => {
+    const facts = sessionFacts(tape, server)
     return {
       resource: { attributes: attributes({ 'service.name': server }) },
       scopeSpans: [
         {
           scope: { name: 'reelay', version: tape.header.by.replace(/^reelay /, '') },
-          spans: turns.map((turn) => spanOf(tape.header, turn, facts)),
+          spans: own.map((turn) => spanOf(tape.header, turn, facts)),
         },
       ],
     }
@@ -175,20 +223,17 @@ interface SessionFacts {
   readonly sessionIds: ReadonlyMap<number, string>
 }
 
-function sessionFacts(
-  { header, frames }: ExportedTape,
-  server: string,
-  turns: readonly Turn[],
-): SessionFacts {
+function sessionFacts({ header, frames, openings }: SpanSession, server: string): SessionFacts {
   const { transport, url } = header.servers[server] ?? { transport: 'stdio', url: undefined }
-  const opening = turns.find(({ trigger }) => trigger !== undefined && methodOf(trigger) === 'initialize')
+  const opening = openings.find(({ trigger }) => trigger?.server === server)
   const outcome =
     opening?.response?.message.kind === 'response' ? opening.response.message.outcome : undefined
   const sessionIds = new Map<number, string>()
   for (const frame of frames)
-    if (frame.kind === 'http' && frame.server === server)
-      for (const [name, value] of frame.http.headers)
-        if (name.toLowerCase() === 'mcp-session-id') sessionIds.set(frame.conn, value)
+    if (frame.kind === 'http' && frame.server === server) {
+      const id = sessionIdOf(frame)
+      if (id !== undefined) sessionIds.set(frame.conn, id)
+    }
   return {
     version: member(member(outcome, 'result'), 'protocolVersion'),
     transport: transport === 'http' || transport === 'sse' ? 'tcp' : 'pipe',
@@ -200,7 +245,7 @@ function sessionFacts(
 const SPAN_KIND_CLIENT = 3
 const STATUS_ERROR = 2
 
-function spanOf(header: TapeHeader, { trigger, response, steps }: Turn, facts: SessionFacts): JsonObject {
+function spanOf(header: TapeHeader, { trigger, response, steps }: SpanTurn, facts: SessionFacts): JsonObject {
   if (trigger?.message.kind !== 'request') return {}
   const { id, method, params } = trigger.message
   const parent = parentOf(params)
