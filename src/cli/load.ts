@@ -56,7 +56,11 @@ async function runLoad(
   flags: LoadFlags,
 ): Promise<void> {
   if (names.length === 0) throw usageError('no tape is named', 'name a tape: reelay load <tape> --users 10 …')
-  requireAllowedTarget(flags.url, { allowed: flags.targetAllowed, what: 'load is sent', may: 'put load on it' })
+  requireAllowedTarget(flags.url, {
+    allowed: flags.targetAllowed,
+    what: 'load is sent',
+    may: 'put load on it',
+  })
   showTapeReading()
   const tapes = await Promise.all(names.map((name) => openIndexedTape(resolveTape(name), { side: 'server' })))
   const stderr = new FoldedStderr(false)
