@@ -175,7 +175,9 @@ test('faults', async () => {
     structuredContent: { id: 'tea', count: 7, call: 1, at: '<time>' } } })
 })
 `,
-  'jest.config.cjs': `module.exports = { testMatch: ['**/jest*.test.cjs', '**/esm.test.mjs'], transform: {},
+  // A busy machine is slower than the five seconds that these runners wait.
+  'vitest.config.mjs': 'export default { test: { testTimeout: 60_000, hookTimeout: 60_000 } }\n',
+  'jest.config.cjs': `module.exports = { testTimeout: 60_000, testMatch: ['**/jest*.test.cjs', '**/esm.test.mjs'], transform: {},
   moduleFileExtensions: ['cjs', 'mjs', 'js', 'json'] }
 `,
 }
