@@ -17,7 +17,8 @@ const READERS = {
     return Object.keys(content.paths)
   },
   async har() {
-    await require('har-validator').har(content)
+    const { default: validator } = await load('har-validator')
+    await validator.har(content)
     return content.log.entries.map(({ request, response }) => `${request.method} ${response.status}`)
   },
   /** The engine of the Performance panel of Chrome. */
