@@ -142,7 +142,7 @@ test('a recording that ends with a crash of the server is shrunk to the call tha
     execFileSync(file, [...args, process.execPath, REELAY, 'record', '-q', '-o', path, '--', ...careless], {
       stdio: 'ignore',
     }),
-  ).toThrow()
+  ).toThrow('Command failed')
   const output = join(temporaryFolder(), 'small.tape.jsonl')
   const run = await reelay(
     'shrink',
