@@ -70,7 +70,7 @@ test('a bug that needs a state is found by variations, shrunk, and runs again as
   })
   const { before = 0, after = before } = failure?.shrunk?.messages ?? {}
   expect(after).toBeLessThan(before)
-  expect(readFileSync(sarif, 'utf8')).toContain('"ruleId": "vary-internal-error"')
+  expect(readFileSync(sarif, 'utf8')).toMatch(/"ruleId": ?"vary-internal-error"/)
   const capsule = failure?.capsules[0] ?? ''
   const again = await reelay('capsule', 'run', capsule, '--allow-writes', '--', ...BUGGY)
   expect([again.code, again.out]).toEqual([
