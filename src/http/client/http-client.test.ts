@@ -106,6 +106,14 @@ test('a connection that was idle for too long is not used, even if the timer tha
   expect(sockets).toHaveLength(2)
 })
 
+test('a connection is not used again after a response that may have waited for long, because the server counts from when it sent it', async () => {
+  const { url, sockets } = await socketServer((socket) => setTimeout(() => socket.write(OK), 30))
+  const client = open(10)
+  await get(client, url)
+  await get(client, url)
+  expect(sockets).toHaveLength(2)
+})
+
 test('a connection that was idle before may be quiet for longer than that while it is used', async () => {
   const { url, sockets } = await socketServer((socket, _, nth) => {
     if (nth === 1) socket.write(OK)

@@ -135,7 +135,8 @@ export class HttpConnection {
   /** Some of the response to the current request has been read. */
   #isReading = false
   #isPaused = false
-  #idleSince = 0
+  /** When the last request began. A response that is read late may have been sent long ago, so idle time counts from here. */
+  #startedAt = 0
   #idleMs: number
   #error: Error | undefined
 
@@ -163,12 +164,13 @@ export class HttpConnection {
 
   /** Whether the connection can carry another request. If it was idle for too long, the server may be about to close it. */
   isReusable(now: number): boolean {
-    return !this.#socket.destroyed && now - this.#idleSince < this.#idleMs
+    return !this.#socket.destroyed && now - this.#startedAt < this.#idleMs
   }
 
   start(head: RequestHead, handlers: ResponseHandlers): HttpExchange {
     this.#exchange = new HttpExchange(this, head, handlers)
     this.#isReading = false
+    this.#startedAt = performance.now()
     this.#socket.ref()
     return this.#exchange
   }
@@ -247,7 +249,6 @@ export class HttpConnection {
     this.#exchange?.detach()
     this.#exchange = undefined
     if (!this.#isKeptAlive || this.#socket.destroyed) return void this.#socket.destroy()
-    this.#idleSince = performance.now()
     this.#socket.unref()
     if (this.#isPaused) this.resume()
     this.#options.onIdle(this)
