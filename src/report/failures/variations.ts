@@ -112,12 +112,12 @@ export function variationsDocument(report: VariationReport, context: DocumentCon
       ...failures.map((failure) => failureItem(failure, isFailing(failure, report))),
       ...[...sent]
         .filter(([call]) => !failed.has(call))
-        .map(([call, count]): ReportItem => ({
+        .map(([call, calls]): ReportItem => ({
           name: call,
           group: call.split(' ')[0] ?? call,
           status: 'passed',
           findings: [],
-          reason: `${count} calls`,
+          reason: count(calls, 'call'),
         })),
     ],
   }
