@@ -104,9 +104,10 @@ const MAX_EMPTY_TAPE_BYTES = 64 * 1024
 function contentOf(path: string): 'nothing' | 'requests' | 'responses' {
   try {
     if (statSync(path).size > MAX_EMPTY_TAPE_BYTES) return 'responses'
-    const text = readFileSync(path, 'utf8')
-    if (text.includes('"dir":"s2c"')) return 'responses'
-    return text.includes('"dir":"c2s"') ? 'requests' : 'nothing'
+    const lines = readFileSync(path, 'utf8').split('\n')
+    const messages = lines.filter((line) => !line.includes('"event":"eof"')) // which has a direction too
+    if (messages.some((line) => line.includes('"dir":"s2c"'))) return 'responses'
+    return messages.some((line) => line.includes('"dir":"c2s"')) ? 'requests' : 'nothing'
   } catch {
     return 'responses'
   }
