@@ -105,7 +105,8 @@ function contentOf(path: string): 'nothing' | 'requests' | 'responses' {
   try {
     if (statSync(path).size > MAX_EMPTY_TAPE_BYTES) return 'responses'
     const lines = readFileSync(path, 'utf8').split('\n')
-    const messages = lines.filter((line) => !line.includes('"event":"eof"')) // which has a direction too
+    // The end of a stream and lines on stderr have a direction too.
+    const messages = lines.filter((line) => !/"event":"eof"|"dir":"s2c","stderr":/.test(line))
     if (messages.some((line) => line.includes('"dir":"s2c"'))) return 'responses'
     return messages.some((line) => line.includes('"dir":"c2s"')) ? 'requests' : 'nothing'
   } catch {
