@@ -256,7 +256,8 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       help: 'Play a session twice at once, and look for values of one in the other (exit code 1)',
       examples: [
         'reelay isolate my-tape --url http://127.0.0.1:3000/mcp',
-        "reelay isolate my-tape --url http://127.0.0.1:3000/mcp --header 'Authorization: Bearer A' --other-header 'Authorization: Bearer B'",
+        'reelay isolate my-tape --allow-writes -- node server.js',
+        "reelay isolate my-tape --url http://localhost:3000 --other-header 'X-User: b'",
       ],
       load: async () => (await import('./shrink/isolate.ts')).isolateCommand,
     },
