@@ -180,7 +180,7 @@ test.skipIf(process.platform === 'win32')(
       'print(os.environ["OWN"], "sitecustomize" in sys.modules, flush=True)',
       'pipe = subprocess.PIPE',
       `print(subprocess.Popen(sys.argv[1:], stdin=pipe, stdout=pipe, text=True).communicate(${JSON.stringify(call)})[0])`,
-      'try: subprocess.Popen(["/no/such"], stdin=pipe, stdout=pipe)',
+      `try: subprocess.Popen([${JSON.stringify(join(home, 'missing'))}], stdin=pipe, stdout=pipe)`,
       'except FileNotFoundError: print("not found")',
     ].join('\n')
     const server = join(home, 'a server')
