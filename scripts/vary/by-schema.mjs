@@ -15,7 +15,10 @@ export async function fuzzBySchema(command, { calls, seconds, seed, callsPerSess
     const client = await connect(command, { timeout })
     const { tools } = await client.request('tools/list', {})
     const validators = new Map(
-      tools.map(({ name, outputSchema }) => [name, new Ajv2020({ strict: false, validateFormats: false }).compile(outputSchema)]),
+      tools.map(({ name, outputSchema }) => [
+        name,
+        new Ajv2020({ strict: false, validateFormats: false }).compile(outputSchema),
+      ]),
     )
     for (let call = 0; call < callsPerSession && sent < calls && !isOver(); call++, sent++) {
       const { name, inputSchema } = pick(tools)

@@ -61,9 +61,23 @@ export class Placeholders {
   /** Returns true for a placeholder of this key. A short number has no room for a signature, so the caller decides about those. */
   isPlaceholder(value: string, areShortOnes: boolean): boolean {
     if (isTooShortToSign(value)) return areShortOnes
-    return shapeOf(value).isPlaceholder(value, this.#tokens)
+    return shapeOf(value).isPlaceholder(value, this.#tokens) || endsWithPlaceholder(value, this.#tokens)
   }
 }
+
+/**
+ * Returns true if most of a value is a placeholder at its end. A value can begin within the prefix that a placeholder kept: after
+ * `access_token$`, the value is `production$` and the placeholder.
+ */
+function endsWithPlaceholder(value: string, tokens: TokenGenerator): boolean {
+  for (const { index } of value.slice(0, value.length / 2).matchAll(/[^A-Za-z0-9]/g)) {
+    const rest = value.slice(index + 1)
+    if (rest.length >= LEAST_AFTER_PREFIX && textShape.isPlaceholder(rest, tokens)) return true
+  }
+  return false
+}
+
+const LEAST_AFTER_PREFIX = 16
 
 /** The key of the placeholders. It is never on a tape, because it reveals which placeholder belongs to a value. */
 export interface RedactionKey {

@@ -304,6 +304,21 @@ describe('a text that takes too much work', () => {
   })
 })
 
+test.each([
+  `ENTRY=access_token$production$${'a1b2c3d4'.repeat(2)}$${'0f9e8d7c'.repeat(4)}`,
+  `https://host.example/a?q=secret-token%3Amercury_${'aB3_dE6-'.repeat(5)}`,
+])('a placeholder that follows a prefix is known again where a name precedes it: %s', (text) => {
+  const redacted = redactorWith().text(text)
+  expect(redacted).not.toBe(text)
+  expect(redactorWith({ source: 'again' }).text(redacted)).toBe(redacted)
+})
+
+test('a new secret is replaced also where it ends with a placeholder', () => {
+  const placeholder = redactorWith().text(`ghp_${'a1'.repeat(18)}`)
+  const text = argumentsOf({ password: `Tr0ub4dor-and-a-long-secret-that-nobody-knows-${placeholder}` })
+  expect(redactorWith({ source: 'again' }).text(text)).not.toContain('Tr0ub4dor')
+})
+
 test('secrets that overlap many times over are replaced once, not again for each overlap', () => {
   let hashed = 0
   const key = {
