@@ -16,10 +16,13 @@ export const liveValues: NoiseKind = noiseByDifference('live-value', (difference
   )
 })
 
-/** Returns false if one value is a UUID, a long hash or a number, and the other one is not. */
+/** Returns false if one value is a UUID, a long hash or a number, and the other one is not. A hexadecimal id may have only digits by chance. */
 export function hasSameShape(recorded: string, live: string): boolean {
+  if (recorded.length === live.length && SHORT_HEX.test(recorded) && SHORT_HEX.test(live)) return true
   return SHAPES.every((shape) => shape.test(recorded) === shape.test(live))
 }
+
+const SHORT_HEX = /^[0-9a-f]{6,15}$/i
 
 const SHAPES: readonly RegExp[] = [
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,

@@ -51,6 +51,11 @@ test('a live id of another shape is found once, where it is made', async () => {
   expect(foundIn(report)).toEqual([expect.stringMatching(/^create .* result.structuredContent.id changed/)])
 })
 
+test('a short hexadecimal id that has only digits by chance is as recorded', async () => {
+  const lives = ['17685198', '2d7e60f8'].map((id, run) => created(id, { ticket: TICKETS[run] ?? '' }))
+  expect(foundIn(await againstRuns(lives, created('8f96cc0b')))).toEqual([])
+})
+
 test('another name that the client sends back is a change, unless other runs show that it is generated', async () => {
   const renamed = ['notes://final', 'notes://final'].map((id) => created(id))
   const report = await againstRuns(renamed, created('notes://draft'))
