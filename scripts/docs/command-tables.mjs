@@ -16,6 +16,7 @@ const MAIN = [
   'verify',
   'debug',
   'shrink',
+  'vary',
   'diff',
   'contract',
   'load',
