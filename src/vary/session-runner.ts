@@ -155,7 +155,7 @@ export class SessionRunner {
     this.sent.set(name, (this.sent.get(name) ?? 0) + 1)
   }
 
-  /** Longer than every response on the tape took, so that a slow call is no hang. */
+  /** Longer than every response on the tape took, so that a slow call does not count as a hang. */
   #timeout(): number {
     const { timeout } = this.#options.probe.run
     if (timeout !== undefined) return timeout
@@ -210,7 +210,7 @@ function failureKey({ fails, call, signature }: Failure): string {
   return JSON.stringify([fails, call, signature])
 }
 
-/** What follows a crash or a hang fails, too. */
+/** Everything after a crash or a hang fails as well. */
 function endsRun({ fails }: Failure): boolean {
   return fails === 'crash' || fails === 'hang'
 }
