@@ -61,23 +61,24 @@ export class Placeholders {
   /** Returns true for a placeholder of this key. A short number has no room for a signature, so the caller decides about those. */
   isPlaceholder(value: string, areShortOnes: boolean): boolean {
     if (isTooShortToSign(value)) return areShortOnes
-    return shapeOf(value).isPlaceholder(value, this.#tokens) || endsWithPlaceholder(value, this.#tokens)
+    return shapeOf(value).isPlaceholder(value, this.#tokens) || beginsWithinPrefix(value, this.#tokens)
   }
 }
 
 /**
- * Returns true if most of a value is a placeholder at its end. A value can begin within the prefix that a placeholder kept: after
+ * Returns true for the end of a known prefix and a placeholder. A value can begin within the prefix that its placeholder kept: after
  * `access_token$`, the value is `production$` and the placeholder.
  */
-function endsWithPlaceholder(value: string, tokens: TokenGenerator): boolean {
-  for (const { index } of value.slice(0, value.length / 2).matchAll(/[^A-Za-z0-9]/g)) {
-    const rest = value.slice(index + 1)
-    if (rest.length >= LEAST_AFTER_PREFIX && textShape.isPlaceholder(rest, tokens)) return true
+function beginsWithinPrefix(value: string, tokens: TokenGenerator): boolean {
+  for (const { index } of value.slice(0, LONGEST_LEAD).matchAll(/[^A-Za-z0-9]/g)) {
+    const lead = value.slice(0, index + 1)
+    const isEndOfPrefix = tokenPrefixes().some((prefix) => prefix.endsWith(lead))
+    if (isEndOfPrefix && textShape.isPlaceholder(value.slice(index + 1), tokens)) return true
   }
   return false
 }
 
-const LEAST_AFTER_PREFIX = 16
+const LONGEST_LEAD = 40 // No prefix is longer.
 
 /** The key of the placeholders. It is never on a tape, because it reveals which placeholder belongs to a value. */
 export interface RedactionKey {
