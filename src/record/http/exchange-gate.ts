@@ -332,6 +332,7 @@ class HttpExchangeGate implements ExchangeGate {
     }
     this.#isStreaming = true
     const events = new EventSplitter()
+    let isLastTaken = false
     const pass = (bytes: Uint8Array): void => {
       watcher.chunk(bytes)
       this.#inOrder(() => client.write(bytes))
@@ -341,7 +342,9 @@ class HttpExchangeGate implements ExchangeGate {
         for (const part of events.push(bytes)) {
           if (part.kind === 'first piece')
             this.#passes('s2c', part.bytes.subarray(part.bytes.indexOf('{')), TOO_LONG)
-          if (part.kind !== 'event' || !this.#takesEvent(part.bytes, client)) pass(part.bytes)
+          if (part.kind !== 'late line feed')
+            isLastTaken = part.kind === 'event' && this.#takesEvent(part.bytes, client)
+          if (!isLastTaken) pass(part.bytes)
         }
       },
       end: () => {
@@ -523,8 +526,11 @@ function messagesInBody(headers: RawHeaders, encoded: Buffer): readonly Buffer[]
 /** A part of a stream of events. */
 interface StreamPart {
   readonly bytes: Buffer
-  /** `piece` is a piece of an event that is too long to be held, and `first piece` the first one. */
-  readonly kind: 'event' | 'first piece' | 'piece'
+  /**
+   * `piece` is a piece of an event that is too long to be held, and `first piece` the first one. A `late line feed` belongs to
+   * the event before it, which was complete with its carriage return.
+   */
+  readonly kind: 'event' | 'late line feed' | 'first piece' | 'piece'
 }
 
 /** Splits a stream into events, each with the blank line after it. Looks at every byte once. */
@@ -541,7 +547,12 @@ class EventSplitter {
     const bytes = toBuffer(chunk)
     const found: StreamPart[] = []
     let [start, at] = [0, 0]
-    if (this.#endedInReturn && bytes[0] === LINE_FEED) at = 1
+    if (this.#endedInReturn && bytes[0] === LINE_FEED) {
+      at = 1
+      const isAfterEvent = this.#length === 0 && !this.#isTooLong
+      if (isAfterEvent) found.push({ bytes: bytes.subarray(0, 1), kind: 'late line feed' })
+      if (isAfterEvent) start = 1
+    }
     if (bytes.length > 0) this.#endedInReturn = false
     let feed = bytes.indexOf(LINE_FEED, at)
     let carriage = bytes.indexOf(CARRIAGE_RETURN, at)
