@@ -110,6 +110,7 @@ export function readOptions<Values>(
   const names = Object.keys(given)
   for (const name of names) {
     const row = table[name]
+    if (row) rejectFlagsAsValues(row, given[name] ?? [], command)
     const read = row && given[name]?.map((one) => readValue(row, one, command, env))
     if (row && read) values[name] = joinValues(row.type, [values[name], ...read])
   }
@@ -143,6 +144,25 @@ function readValue(
     given,
     flag,
     similar === undefined ? help : `did you mean ${similar}? Otherwise ${help}`,
+  )
+}
+
+/** In `--record -o file` the name of the tape is missing. */
+function rejectFlagsAsValues(
+  row: OptionRow<unknown>,
+  given: readonly (string | boolean)[],
+  command: string,
+): void {
+  const taken = given.find((value) => typeof value === 'string' && LOOKS_LIKE_FLAG.test(value))
+  if (taken !== undefined) throw valueMissing(row, command, taken === '--' ? '' : ` (${taken} is an option)`)
+}
+
+const LOOKS_LIKE_FLAG = /^-(?:[a-zA-Z]|-(?:[a-z][a-z-]*)?)$/
+
+function valueMissing(row: OptionRow<unknown>, command: string, why = ''): ReelayError {
+  return usageError(
+    `${longFlag(row.flag ?? '')} needs a value: ${valueName(row)}${why}`,
+    `see reelay ${command} --help`,
   )
 }
 
@@ -231,11 +251,7 @@ export function takeOptions(
     const isSwitch = row.type.kind === 'switch'
     if (isSwitch && inline !== undefined) throw usageError(`${flag} takes no value`, `write ${flag} alone`)
     const value = isSwitch ? true : (inline ?? argv[++at])
-    if (value === undefined || value === '--')
-      throw usageError(
-        `${longFlag(row.flag ?? '')} needs a value: ${valueName(row)}`,
-        'see reelay record --help',
-      )
+    if (value === undefined || value === '--') throw valueMissing(row, 'record')
     ;(given[name] ??= []).push(value)
     at++
   }
