@@ -29,9 +29,12 @@ export class ProcessFamily {
     this.#lookFrom([])
   }
 
+  /** Reads all processes of the machine only when the group of the server has ended. */
   isAlive(): boolean {
+    this.look()
+    if (isGroupAlive(this.#pid)) return true
     this.#lookFrom(this.#inSession())
-    return isGroupAlive(this.#pid) || this.#livingOutside().length > 0
+    return this.#livingOutside().length > 0
   }
 
   signal(signal: 'SIGTERM' | 'SIGKILL'): void {

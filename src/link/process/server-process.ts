@@ -269,7 +269,8 @@ export async function endServer(options: EndServerOptions): Promise<void> {
 
 async function waitForVoluntaryExit(options: EndServerOptions): Promise<void> {
   const since = monotonicNow()
-  while (options.family.isAlive() && !(await isGraceOver(options, since))) await waitForNextPoll(options)
+  const waitForNextPoll = pollUntilExit(options)
+  while (options.family.isAlive() && !(await isGraceOver(options, since))) await waitForNextPoll()
 }
 
 async function isGraceOver(options: EndServerOptions, since: number): Promise<boolean> {
@@ -283,13 +284,27 @@ async function isGraceOver(options: EndServerOptions, since: number): Promise<bo
 
 async function waitForExit(options: EndServerOptions, limit: number): Promise<void> {
   const since = monotonicNow()
-  while (options.family.isAlive() && monotonicNow() - since < limit) await waitForNextPoll(options)
+  const waitForNextPoll = pollUntilExit(options)
+  while (options.family.isAlive() && monotonicNow() - since < limit) await waitForNextPoll()
 }
 
-/** The exit of the server is an event, but the exit of its children can only be polled. */
-async function waitForNextPoll({ exited }: EndServerOptions): Promise<void> {
-  await Promise.race([exited, sleep(POLL_MS)])
-  await sleep(POLL_MS / 10)
+/**
+ * The exit of the server is an event, but the exit of its children can only be polled. No timer is left behind, because it would keep this
+ * process alive.
+ */
+function pollUntilExit({ exited }: EndServerOptions): () => Promise<void> {
+  let hasExited = false
+  const exit = exited.then(
+    () => void (hasExited = true),
+    () => void (hasExited = true),
+  )
+  return async () => {
+    if (hasExited) return sleep(POLL_MS / 10)
+    let timer: NodeJS.Timeout | undefined
+    const nextPoll = new Promise<void>((resolve) => void (timer = setTimeout(resolve, POLL_MS)))
+    await Promise.race([exit, nextPoll])
+    clearTimeout(timer)
+  }
 }
 
 function signalServer({ family, onSignal }: EndServerOptions, signal: 'SIGTERM' | 'SIGKILL'): void {

@@ -15,8 +15,10 @@ export interface RecordedNotification {
   readonly isOptional: boolean
   /** True if the server may have sent it before the client could receive it. */
   readonly isUncertain: boolean
-  /** Milliseconds from the message that may have caused it. */
+  /** Milliseconds from the message that may have caused it; 0 if it is waited for so long that also a timer has sent it. */
   readonly delay: number
+  /** Milliseconds for which it is waited for if it is missing. */
+  readonly wait: number
 }
 
 interface ConnectionMessages {

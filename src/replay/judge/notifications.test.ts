@@ -125,18 +125,21 @@ test.concurrent('a message with the time of the run is as recorded, and is kept 
 })
 
 test.concurrent('a message that a timer had sent and that does not come in a fast run is a warning', async () => {
-  const said = session(...call(1, 'search', {}, 'x'), log(LOG))
-  const turns = said.turns.map((turn) => ({
-    ...turn,
-    steps: turn.steps.map((step) =>
-      step.kind === 'notify' ? { ...step, message: { ...step.message, t: step.message.t + 5000 } } : step,
-    ),
-  }))
+  const recorded = late(5000, session(...call(1, 'search', {}, 'x'), log(LOG)))
   const live = session(...call(1, 'search', {}, 'x'))
   const lost = 'notifications/message is missing, which was recorded after a pause of 5.0 s'
-  expect(foundIn(await against(live, { ...said, turns }))).toEqual([`warn connection.frame-6 ${lost}`])
-  const strict = await against(live, { ...said, turns }, { strict: true })
+  expect(foundIn(await against(live, recorded))).toEqual([`warn connection.frame-6 ${lost}`])
+  const strict = await against(live, recorded, { strict: true })
   expect(foundIn(strict)).toEqual([`error connection.frame-6 ${lost}`])
+})
+
+test.concurrent('a change that was recorded late, because the machine stood still, is missed if it does not come', async () => {
+  const said = session(...call(1, 'search', {}, 'x'), CHANGED)
+  const recorded = late(1600, said)
+  expect(foundIn(await against(session(...call(1, 'search', {}, 'x')), recorded))).toEqual([
+    'error connection.frame-6 notifications/tools/list_changed is missing',
+  ])
+  expect(foundIn(await against(said, recorded))).toEqual([])
 })
 
 test.concurrent.each<[string, Partial<ReplayOptions>]>([
@@ -178,6 +181,19 @@ test.concurrent('the number of reports is noise if two runs disagree, and how fa
     'error lastProgress.progress changed',
   )
 })
+
+/** The same session, with the notifications this many milliseconds later. */
+function late(milliseconds: number, said: Tape): Tape {
+  const turns = said.turns.map((turn) => ({
+    ...turn,
+    steps: turn.steps.map((step) =>
+      step.kind === 'notify'
+        ? { ...step, message: { ...step.message, t: step.message.t + milliseconds } }
+        : step,
+    ),
+  }))
+  return { ...said, turns }
+}
 
 const LEVELS = ['debug', 'notice', 'warning', 'critical', 'alert', 'info', 'error']
 

@@ -232,6 +232,12 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
     return first
   }
 
+  /** When the first message on a link was sent, in milliseconds from the start of the tape; 0 if there is none. */
+  startOf(link: string): number {
+    const { rows, links } = this.#columns
+    return rows.at[rows.link.indexOf(links.indexOf(link))] ?? 0
+  }
+
   /** The last message of the client before a frame; `undefined` if there is none. */
   messageBefore(frame: number): PlannedMessage | undefined {
     const frames = this.#columns.rows.frame

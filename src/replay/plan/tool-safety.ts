@@ -80,12 +80,14 @@ interface ToolsQuestion {
   readonly recorded: readonly Turn[]
   /** Sends a recorded request. */
   readonly sendRecorded: (turn: Turn, text: string) => LiveCall
+  /** Called if the server does not list its tools. */
+  readonly onUnlisted: (why: string) => void
 }
 
 /** Asks the live server for its tools. */
 export async function fetchTools(
   session: LiveSession,
-  { envelope, timeout, recorded, sendRecorded }: ToolsQuestion,
+  { envelope, timeout, recorded, sendRecorded, onUnlisted }: ToolsQuestion,
 ): Promise<ToolDescriptions> {
   const tools = new Map<string, unknown>()
   let cursor: unknown
@@ -95,7 +97,10 @@ export async function fetchTools(
       turn === undefined
         ? requestToolsPage(session, { cursor, envelope, timeout })
         : sendRecorded(turn, withCursor(turn.trigger?.text ?? '', cursor))
-    const result = resultIn(await call.ended)
+    const end = await call.ended
+    const result = resultIn(end)
+    const why = result === undefined ? whyUnlisted(end) : undefined
+    if (why !== undefined) onUnlisted(why)
     for (const [name, tool] of describedTools(result)) tools.set(name, tool)
     cursor = member(result, 'nextCursor')
     if (typeof cursor !== 'string') break
@@ -135,6 +140,13 @@ function withCursor(text: string, cursor: unknown): string {
 function resultIn(end: CallEnd): unknown {
   const message = end.kind === 'answered' ? classifyMessage(parseJson(end.text)) : undefined
   return message?.kind === 'response' && 'result' in message.outcome ? message.outcome.result : undefined
+}
+
+/** Returns `undefined` if the user ended the run. */
+function whyUnlisted(end: CallEnd): string | undefined {
+  if (end.kind === 'timeout') return `did not answer tools/list within ${end.after / 1000} s`
+  if (end.kind === 'lost') return `did not answer tools/list: ${end.why}`
+  return end.kind === 'answered' ? 'did not answer tools/list with a list' : undefined
 }
 
 /** The recorded requests for the pages of one list of tools, in order, if the tape listed them before its first call of a tool. */

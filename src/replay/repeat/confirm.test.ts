@@ -172,3 +172,30 @@ function question(message: string): object {
     params: { message, requestedSchema: { type: 'object', properties: {} } },
   }
 }
+
+test.each([
+  ['all runs', () => true],
+  ['the first run', (run: number) => run === 0],
+  ['the second run', (run: number) => run === 1],
+])(
+  'a server that does not list its tools in %s is said to, and no call that was held back is as recorded',
+  async (_, isSilent) => {
+    const server = answering(() => 'one')
+    let runs = 0
+    const open: ReplayTarget['open'] = async (handlers) => {
+      const isDeaf = isSilent(runs++)
+      const link = await server.open(handlers)
+      return {
+        ...link,
+        send: (text) => (isDeaf && text.includes('tools/list') ? undefined : link.send(text)),
+      }
+    }
+    const { summary, notes } = await verified({ ...server, open }, { timeout: 500 })
+    expect(summary.verdict).toBe('incomplete')
+    expect(notes).toContainEqual(
+      expect.stringContaining(
+        'the server did not answer tools/list within 0.5 s; which tools only read is taken from the tape',
+      ),
+    )
+  },
+)

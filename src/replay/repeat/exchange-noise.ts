@@ -271,7 +271,9 @@ function notificationsOf(turn: Turn): readonly RecordedNotification[] {
     const { message } = recorded
     if (message.kind !== 'notification') return []
     const value = observedNotification(message)
-    return [{ key: notificationKey(recorded), value, isOptional: false, isUncertain: false, delay: 0 }]
+    return [
+      { key: notificationKey(recorded), value, isOptional: false, isUncertain: false, delay: 0, wait: 0 },
+    ]
   })
 }
 

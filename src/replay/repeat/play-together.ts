@@ -85,7 +85,7 @@ export async function playTogether({ tape, options, second, playFirst }: PairOpt
 }
 
 // Milliseconds. Most servers read such a file within a few milliseconds of the same moment of their start.
-const HEAD_START = 40
+const HEAD_START = 25
 
 function watchFirstAnswer(target: ReplayTarget, hasAnswered: AbortController): ReplayTarget {
   const { open } = target

@@ -456,7 +456,7 @@ function isJudged({ finding, inRuns }: CountedFinding, runs: number): boolean {
 }
 
 function isUnanswered({ state }: ReplayStep): boolean {
-  return state === 'timeout' || state === 'lost' || state === 'unbound'
+  return state === 'timeout' || state === 'lost' || state === 'unbound' || state === 'held'
 }
 
 /** The notes of the first run, and those of later runs that say something else. Numbers in notes may differ. */

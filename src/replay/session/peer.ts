@@ -105,6 +105,7 @@ export class Peer {
       timeout,
       recorded,
       sendRecorded: (turn, text) => early.send(session, turn, text),
+      onUnlisted: (why) => this.notes.push(`the server ${why}${UNKNOWN_TOOLS}`),
     })
     return tools.size === 0 ? toolsOnTape(this.#part) : tools
   }
@@ -222,6 +223,8 @@ export class Peer {
     return this.#answers.answer(request)
   }
 }
+
+const UNKNOWN_TOOLS = '; which tools only read is taken from the tape'
 
 function recordedResult({ response }: Turn): unknown {
   return response?.message.kind === 'response' && 'result' in response.message.outcome
