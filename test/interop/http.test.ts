@@ -6,15 +6,24 @@ import { startRecorder } from '../support/http.ts'
 import { listening } from '../support/http-servers.ts'
 import { fixtureServer, REELAY, start } from '../support/recorder.ts'
 import { startServing } from '../support/serving.ts'
-import { SDKS } from '../support/sdk.ts'
+import { callTool, SDKS } from '../support/sdk.ts'
+import type { SdkSession } from '../support/sdk-session.ts'
+import type { Results } from './account.ts'
 import { everythingSession } from './everything-session.ts'
 import { modernSession, steadyPart } from './modern-http-session.ts'
+import { v2 } from './modern-session.ts'
 import { referenceServer } from './reference-server.ts'
 import { httpRun, run, served } from './run.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const ANSWERS = { root: 'file:///home/tester', elicited: { name: 'Zoë' } }
+const ASKED = {
+  sdk: 'v2',
+  kind: 'streamableHttp',
+  answers: { root: 'file:///nowhere', elicited: {} },
+  versionNegotiation: { mode: { pin: '2026-07-28' } },
+} as const
 const PATHS = { streamableHttp: '/mcp', sse: '/sse' }
 const CASES = SDKS.flatMap((sdk) => (['streamableHttp', 'sse'] as const).map((kind) => ({ sdk, kind })))
 
@@ -85,6 +94,56 @@ test('a modern server over HTTP is recorded with its headers, inspected, listed,
   expect(inspected).not.toContain('does not know')
   expect(await listTapes(dirname(recorder.tape))).toMatchObject([{ kind: 'tape', ended: true }])
 })
+
+test('answers to the questions of a stateless server survive replay: served without the server, and verified against it', async () => {
+  const url = await modernServer()
+  const recorder = await startRecorder(url)
+  const recording = await httpRun({ ...ASKED, url: recorder.url }, travels)
+  await stop(recorder)
+  expect(recording.account.steady).toEqual([
+    expect.objectContaining({ content: [{ type: 'text', text: 'Oslo to Bergen: the sea of Bergen' }] }),
+    expect.objectContaining({ content: [{ type: 'text', text: 'stay in Oslo' }] }),
+    expect.objectContaining({ content: [{ type: 'text', text: 'Oslo to Rome: the sea of Rome' }] }),
+    ['Lima', 'Kyiv'].map((from) =>
+      expect.objectContaining({ content: [{ type: 'text', text: `${from} to Cork: the sea of Cork` }] }),
+    ),
+  ])
+  const serving = await startServing(recorder.tape, '--http')
+  const replayed = await httpRun({ ...ASKED, url: serving.urls()[0] ?? '' }, travels)
+  expect(replayed.account).toEqual(recording.account)
+  expect(await serving.stop()).toEqual({
+    code: 0,
+    stderr: expect.stringMatching(/: \d+ requests answered, 0 misses, 0 left over\n$/),
+  })
+  const verify = async (env: NodeJS.ProcessEnv): Promise<unknown> => {
+    const live = await modernServer(env)
+    return output('verify', recorder.tape, '--allow', 'travel', '--url', live)
+  }
+  expect(await verify({})).toContain('verdict: as recorded')
+  expect(await verify({ FORGETFUL: '1' })).toContain('verdict: not as recorded')
+})
+
+/** Calls one tool again and again, and answers its questions otherwise each time. */
+async function travels(session: SdkSession): Promise<Results> {
+  const choices = ['Bergen', undefined, 'Rome', 'Cork', 'Cork']
+  const client = v2(session)
+  client.setRequestHandler('elicitation/create', () => {
+    const to = choices.shift()
+    return to === undefined ? { action: 'decline' } : { action: 'accept', content: { to } }
+  })
+  client.setRequestHandler('sampling/createMessage', ({ params }) => {
+    const [, place = ''] = /see in (\w+)/.exec(JSON.stringify(params.messages)) ?? []
+    return { model: 'm', role: 'assistant', content: { type: 'text', text: `the sea of ${place}` } }
+  })
+  const steady: unknown[] = []
+  for (let call = 0; call < 3; call++) steady.push(await callTool(client, 'travel', { from: 'Oslo' }))
+  steady.push(await Promise.all(['Lima', 'Kyiv'].map((from) => callTool(client, 'travel', { from }))))
+  return { steady, fresh: undefined, progress: [] }
+}
+
+async function modernServer(env: NodeJS.ProcessEnv = {}): Promise<string> {
+  return `${await listening(fixtureServer('modern-http'), env)}/mcp`
+}
 
 async function stop({ child, exited }: Awaited<ReturnType<typeof startRecorder>>): Promise<void> {
   child.kill('SIGTERM')

@@ -12,10 +12,10 @@ import type { AnyClient, Sdk } from './sdk.ts'
 export type HttpKind = 'streamableHttp' | 'sse'
 
 /** Starts a server that says on stderr when it listens, and returns its origin. */
-export async function listening(command: readonly string[]): Promise<string> {
+export async function listening(command: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
-    const run = start(command, { env: { ...process.env, PORT: String(port) } })
+    const run = start(command, { env: { ...process.env, ...env, PORT: String(port) } })
     const listens = (): string | undefined => / on port (\d+)/.exec(run.stderr())?.[1]
     await until(() => listens() !== undefined || run.child.exitCode !== null)
     // Another test file may have taken the port in the meantime; then the server ends at once.
