@@ -102,6 +102,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   warned: 'warn',
   cancelled: 'warn',
   unanswered: 'warn',
+  'http-error': 'bad',
+  lost: 'bad',
   cut: 'warn',
   'input-required': 'warn',
 }

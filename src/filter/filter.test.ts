@@ -109,7 +109,7 @@ describe('terms that do not match', () => {
   ])('%s', (text) => expect(parseFilter(text).matches(call)).toBe(false))
 })
 
-test('a request without a response has no duration, no result and the status pending', () => {
+test('a request without a response has no duration, no result and the status pending, or error if the server failed', () => {
   const { durationMs: _, ...open } = call
   const pending: FilterSubject = {
     ...open,
@@ -119,6 +119,10 @@ test('a request without a response has no duration, no result and the status pen
   expect(parseFilter('duration:>0ms').matches(pending)).toBe(false)
   expect(parseFilter('result.structuredContent.total > 100').matches(pending)).toBe(false)
   expect(parseFilter('status:pending').matches(pending)).toBe(true)
+  for (const status of ['http-error', 'lost'] as const) {
+    expect(parseFilter('status:error').matches({ ...pending, status })).toBe(true)
+    expect(parseFilter(`status:${status} -status:pending`).matches({ ...pending, status })).toBe(true)
+  }
 })
 
 test('messages are not read if a cheaper term has decided already', () => {

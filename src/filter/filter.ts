@@ -116,10 +116,12 @@ interface FieldKind {
 
 const STATUSES: Readonly<Record<string, readonly OutcomeKind[]>> = {
   ok: ['ok', 'input-required'],
-  error: ['error', 'tool-error'],
+  error: ['error', 'tool-error', 'http-error', 'lost'],
   miss: ['miss'],
   pending: ['unanswered', 'cancelled', 'cut'],
   'tool-error': ['tool-error'],
+  'http-error': ['http-error'],
+  lost: ['lost'],
   'input-required': ['input-required'],
   unanswered: ['unanswered'],
   cancelled: ['cancelled'],
@@ -352,6 +354,8 @@ function isPossibleStatus({ kind, content }: FilterGlance, status: OutcomeKind |
       return content?.mayHaveMember('isError', (isError) => isError === true) ?? true
     case 'input-required':
       return content?.mayContain('"input_required"') ?? true
+    case 'http-error':
+    case 'lost':
     case 'cancelled':
     case 'cut':
       return false

@@ -13,8 +13,12 @@ export type ExchangeOutcome =
   /** The server needs input before it can respond (2026-07-28). */
   | { readonly kind: 'input-required' }
   | { readonly kind: 'cancelled' }
-  /** The HTTP status, if there is one, such as 401. */
+  /** Nothing came, or an HTTP response of this status without a JSON-RPC response, such as 202. */
   | { readonly kind: 'unanswered'; readonly status?: number }
+  /** The server answered with an HTTP status of 400 or more, and without a JSON-RPC response. */
+  | { readonly kind: 'http-error'; readonly status: number; readonly body?: string }
+  /** The server could not be reached, disconnected or ended before it responded. */
+  | { readonly kind: 'lost'; readonly why: string }
   /** Only the beginning of the response was recorded. */
   | { readonly kind: 'cut' }
 

@@ -46,6 +46,8 @@ export interface ReplayReport {
     readonly failed: number
     /** Answers that a rule excluded. */
     readonly skipped: number
+    /** Requests that the tape has no response to. */
+    readonly unrecorded: number
     /** Number of findings in each layer. */
     readonly layers: Readonly<Record<Layer, number>>
   }
@@ -147,7 +149,7 @@ function performanceOf(
 }
 
 function validationOf(totals: RunTotals): ReplayReport['validation'] {
-  const { requests, failedRequests: failed, skippedByRule: skipped, unjudged, layers } = totals
+  const { requests, failedRequests: failed, skippedByRule: skipped, unjudged, unrecorded, layers } = totals
   const checked = requests - skipped - unjudged
-  return { checked, passed: checked - failed, failed, skipped, layers }
+  return { checked, passed: checked - failed, failed, skipped, unrecorded, layers }
 }

@@ -65,6 +65,7 @@ export function replayItem(step: ReplayStep, commandLine: string): ReportItem {
   const { method, tool, exchange, frame, duration, why } = step
   const call = exchangeTitle(method, tool)
   const status = stepStatus(step)
+  const reason = step.isUnrecorded ? 'the tape has no response to compare with' : why
   const findings = step.findings.filter(({ level }) => level !== 'skip')
   const unbound: readonly ReportFinding[] =
     step.state === 'unbound' && !hasFailed(step)
@@ -77,14 +78,16 @@ export function replayItem(step: ReplayStep, commandLine: string): ReportItem {
     ...(exchange !== undefined && { exchange }),
     line: frame + 1,
     ...(duration !== undefined && { duration }),
-    ...(why !== undefined && status === 'skipped' && { reason: why }),
+    ...(status === 'skipped' && reason !== undefined && { reason }),
     findings: [...findings.map((found) => stepFinding(found, step, call)), ...unbound],
     ...(exchange !== undefined && { reproduce: withOption(commandLine, `--explain ${exchange}`) }),
   }
 }
 
 function stepStatus(step: ReplayStep): ReportItem['status'] {
-  if (hasFailed(step) || step.state === 'timeout' || step.state === 'lost') return 'failed'
+  if (hasFailed(step)) return 'failed'
+  if (step.isUnrecorded) return 'skipped'
+  if (step.state === 'timeout' || step.state === 'lost') return 'failed'
   if (step.state === 'skipped' || step.state === 'held' || isSkippedByRule(step)) return 'skipped'
   if (step.state === 'unbound') return 'warned'
   return step.findings.some(({ level }) => level === 'warn') ? 'warned' : 'passed'
@@ -435,5 +438,7 @@ const TAPE_RULES: Readonly<Partial<Record<ExchangeFacts['outcome']['kind'], Rule
   'tool-error': 'tape-tool-error',
   miss: 'tape-miss',
   unanswered: 'tape-no-response',
+  'http-error': 'tape-no-response',
+  lost: 'tape-no-response',
   cut: 'tape-no-response',
 }

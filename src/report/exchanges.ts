@@ -19,7 +19,7 @@ import {
   type TextStyle,
 } from './table.ts'
 import type { FilterSubject, MessageKind } from '../filter/filter.ts'
-import type { Frame } from '../tape/frame.ts'
+import type { EventFrame, Frame, FrameOrigin } from '../tape/frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turns.ts'
 import { truncateText } from '../text.ts'
 
@@ -76,7 +76,10 @@ export function exchangeSubject(exchange: ExchangeFacts): FilterSubject {
     target,
     status: outcome.kind,
     durationMs: latencyMs,
-    texts: () => [request, ...steps.flatMap(messagesOfStep)].map(({ text }) => text),
+    texts: () => [
+      ...[request, ...steps.flatMap(messagesOfStep)].map(({ text }) => text),
+      ...(outcome.kind === 'http-error' && outcome.body !== undefined ? [outcome.body] : []),
+    ],
     value: (root) => (root === 'params' ? request.message.params : member(response?.message.outcome, root)),
   }
 }
@@ -148,6 +151,63 @@ function isExchangeResponse(recorded: RecordedMessage | undefined): recorded is 
   return recorded?.message.kind === 'response'
 }
 
+/** Finds out why requests got no response: the server answered with an HTTP error, could not be reached, disconnected or ended. */
+export class MissingResponses {
+  /** By HTTP exchange. */
+  readonly #errors = new Map<string, { readonly status: number; readonly frame: number }>()
+  readonly #bodies = new Map<string, string>()
+  readonly #lost = new Map<string, string>()
+  /** By connection: why the server ended, and which connections the client was closing. */
+  readonly #ended = new Map<string, string>()
+  readonly #closing = new Set<string>()
+
+  /** Returns true if the frame is the body of an HTTP error. */
+  add(frame: Frame): boolean {
+    if (frame.kind === 'http' && 'status' in frame.http && frame.http.status >= 400)
+      this.#errors.set(httpExchangeKey(frame), { status: frame.http.status, frame: frame.n })
+    if (frame.kind === 'event') this.#addEvent(frame)
+    if (frame.kind === 'raw') return this.addBody(frame, frame.raw)
+    return frame.kind === 'message' && frame.message.kind === 'invalid' && this.addBody(frame, frame.text)
+  }
+
+  /** Keeps a text that is not a JSON-RPC message if it is the body of an HTTP error. Returns true if it is. */
+  addBody(place: Pick<FrameOrigin, 'n' | 'server' | 'x' | 'dir'>, text: string): boolean {
+    const key = httpExchangeKey(place)
+    const { frame = Infinity } = this.#errors.get(key) ?? {}
+    if (place.dir === 'c2s' || place.x === undefined || place.n < frame) return false
+    const before = this.#bodies.get(key)
+    this.#bodies.set(key, before === undefined ? text : `${before}\n${text}`)
+    return true
+  }
+
+  /** Returns `undefined` if the tape does not say why there is no response. */
+  outcomeOf(request: Pick<FrameOrigin, 'server' | 'conn' | 'x'>): ExchangeOutcome | undefined {
+    const key = httpExchangeKey(request)
+    const error = request.x === undefined ? undefined : this.#errors.get(key)
+    const body = this.#bodies.get(key)
+    if (error !== undefined)
+      return { kind: 'http-error', status: error.status, ...(body !== undefined && { body }) }
+    const why = request.x === undefined ? this.#ended.get(connectionLabel(request)) : this.#lost.get(key)
+    return why === undefined ? undefined : { kind: 'lost', why }
+  }
+
+  #addEvent({ server, conn, x, event, details }: EventFrame): void {
+    if (server === undefined || conn === undefined) return
+    const link = connectionLabel({ server, conn })
+    const { why, by, dir, code, signal } = details
+    const isLost = event === 'unreachable' || (event === 'abort' && by === 'server')
+    if (x !== undefined && isLost)
+      this.#lost.set(
+        httpExchangeKey({ server, x }),
+        typeof why === 'string' ? why : 'the server closed the connection',
+      )
+    if ((event === 'eof' && dir === 'c2s') || event === 'signal') this.#closing.add(link)
+    if (event !== 'exit' || code === 0 || this.#closing.has(link)) return
+    const how = typeof signal === 'string' ? `by ${signal}` : `with exit code ${String(code)}`
+    this.#ended.set(link, `the server ended ${how}`)
+  }
+}
+
 /** Adds the HTTP status, such as 401, to requests without a response. */
 export function withHttpStatuses(
   exchanges: readonly ExchangeFacts[],
@@ -161,6 +221,17 @@ export function withHttpStatuses(
     const status = statuses.get(httpExchangeKey(exchange.request))
     if (exchange.outcome.kind !== 'unanswered' || status === undefined) return exchange
     return { ...exchange, outcome: { kind: 'unanswered', status } }
+  })
+}
+
+/** Replaces the outcome of requests without a response by the reason, if the tape says it. */
+export function withMissingResponses(
+  exchanges: readonly ExchangeFacts[],
+  missing: MissingResponses,
+): readonly ExchangeFacts[] {
+  return exchanges.map((exchange) => {
+    const outcome = exchange.outcome.kind === 'unanswered' ? missing.outcomeOf(exchange.request) : undefined
+    return outcome === undefined ? exchange : { ...exchange, outcome }
   })
 }
 
@@ -237,6 +308,8 @@ const OUTCOME_STYLES: Readonly<Record<ExchangeOutcome['kind'], TextStyle>> = {
   'input-required': 'yellow',
   cancelled: 'yellow',
   unanswered: 'yellow',
+  'http-error': 'red',
+  lost: 'red',
   cut: 'yellow',
 }
 
@@ -365,5 +438,22 @@ function outcomeText(outcome: ExchangeOutcome): string {
       return outcome.kind
     case 'unanswered':
       return outcome.status === undefined ? 'unanswered' : `unanswered, HTTP ${outcome.status}`
+    case 'http-error':
+      return outcome.body === undefined
+        ? `HTTP ${outcome.status}`
+        : `HTTP ${outcome.status}: ${plainText(outcome.body)}`
+    case 'lost':
+      return `lost: ${outcome.why}`
   }
 }
+
+/** The words of a body, without the tags of HTML. */
+function plainText(body: string): string {
+  const head = body.slice(0, LONGEST_BODY)
+  const text = /^\s*</.test(head)
+    ? head.replaceAll(/<(style|script|title)\b[^]*?<\/\1>|<[^>]*>/gi, ' ')
+    : head
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+const LONGEST_BODY = 4096

@@ -28,11 +28,19 @@ export function stepAsText(step: ReplayStep, judgedRuns = 1): string {
   const [word, style] = stepLabel(step)
   const title = truncateText(callName(method, tool), 44).padEnd(44)
   const time = duration === undefined ? '' : formatDuration(duration)
-  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
+  const reasons = [
+    ...(state === 'done' || why === undefined ? [] : [escapeControlChars(why)]),
+    ...(step.isUnrecorded ? [unrecordedText(step)] : []),
+  ]
+  const reason = reasons.length === 0 ? '' : `  ${styleText('dim', reasons.join('; '))}`
   const line = `${styleText(style, word.padEnd(7))} ${numberText(exchange).padStart(6)}  ${title} ${time.padStart(9)}${reason}`
   return [line.trimEnd(), ...step.findings.flatMap((finding) => findingAsText(finding, judgedRuns))].join(
     '\n',
   )
+}
+
+function unrecordedText({ answer }: ReplayStep): string {
+  return answer === undefined ? 'the tape has no response either' : 'not compared: the tape has no response'
 }
 
 export interface SummaryTextOptions {
@@ -93,6 +101,7 @@ const MAX_ROWS = 100
 
 function needsAttention(step: ReplayStep): boolean {
   if (step.state === 'timeout' || step.state === 'lost' || step.state === 'unbound') return true
+  if (step.isUnrecorded) return true
   return step.findings.some(({ level }) => level !== 'skip')
 }
 
@@ -108,7 +117,7 @@ export function isHandshakeStep({ state, why }: Pick<ReplayStep, 'state' | 'why'
 
 /** `4 of 5 responses as recorded, 1 differs (values 1), 2 held back`. */
 export function countsText({ summary, validation, steps }: RepeatedReport): string {
-  const { failed, checked, passed, layers, skipped } = validation
+  const { failed, checked, passed, layers, skipped, unrecorded } = validation
   const isOne = failed === 1
   let left = summary.skipped
   for (const step of summary.skipped === 0 ? [] : steps.outlines()) if (isHandshakeStep(step)) left--
@@ -116,6 +125,7 @@ export function countsText({ summary, validation, steps }: RepeatedReport): stri
     `${passed} of ${checked} responses as recorded`,
     ...(failed === 0 ? [] : [`${failed} ${isOne ? 'differs' : 'differ'}${layersText(layers)}`]),
     ...(skipped === 0 ? [] : [`${skipped} not compared`]),
+    ...(unrecorded === 0 ? [] : [`${unrecorded} without a response on the tape`]),
     ...(summary.injected === 0
       ? []
       : [`${summary.injected} ${summary.injected === 1 ? 'fault' : 'faults'} injected`]),
@@ -236,6 +246,7 @@ function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
   if (isSkippedByRule(step)) return ['skipped', 'yellow']
   if (step.findings.length > 0) return ['warning', 'yellow']
   if (isOpenAsRecorded(step)) return ['open', 'yellow']
+  if (step.isUnrecorded) return ['new', 'yellow']
   return step.state === 'done' ? ['ok', 'green'] : [step.state, step.state === 'held' ? 'yellow' : 'dim']
 }
 

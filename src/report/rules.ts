@@ -123,7 +123,7 @@ const RUN_RULES = {
   'tape-no-response': {
     level: 'info',
     title: 'the tape contains a request without a response',
-    why: 'The server did not answer before the session ended, or the client cancelled the request.',
+    why: 'The server did not answer before the session ended, or answered with an HTTP error, or was lost, or the client cancelled the request.',
     fix: 'Record the session again if the response matters.',
   },
   'coverage-not-used': {

@@ -8,7 +8,7 @@ export interface CallStats {
   /** The method and, if there is one, the tool, prompt or resource. `all` for the sum of all calls. */
   readonly call: string
   readonly count: number
-  /** Calls that got an error, or whose tool failed. */
+  /** Calls that got an error, over HTTP too, whose tool failed, or whose connection was lost. */
   readonly errors: number
   /** Calls that were neither answered nor cancelled. */
   readonly unanswered: number
@@ -51,7 +51,7 @@ export class CallCounter {
   }
 }
 
-const FAILURES: ReadonlySet<string> = new Set(['error', 'tool-error', 'miss'])
+const FAILURES: ReadonlySet<string> = new Set(['error', 'tool-error', 'http-error', 'lost', 'miss'])
 
 class CallCounts {
   readonly #call: string

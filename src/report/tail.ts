@@ -4,6 +4,8 @@ import {
   exchangeExtras,
   exchangeTitles,
   exchangesInTurns,
+  MissingResponses,
+  withMissingResponses,
   type ExchangeFacts,
 } from './exchanges.ts'
 import { alignRows, type TableCell } from './table.ts'
@@ -15,24 +17,35 @@ import type { Turn } from '../tape/turns.ts'
 export class ExchangeFollower {
   readonly #builder = new TurnBuilder()
   readonly #open = new Map<Turn, number>()
+  readonly #missing = new MissingResponses()
   #turnsSeen = 0
   #requests = 0
 
   /** Adds a frame and returns the exchanges that it completes. */
   add(frame: Frame): readonly ExchangeFacts[] {
     this.#builder.add(frame)
+    // After the body of an HTTP error, and after some events, no response can come.
+    const mayHaveFailed = this.#missing.add(frame) || frame.kind === 'event'
     this.#trackNewTurns()
     return [...this.#open].flatMap(([turn, sequence]) => {
-      if (turn.response === undefined && turn.cut === undefined) return []
+      const { trigger, response, cut } = turn
+      const isLost = mayHaveFailed && trigger !== undefined && this.#missing.outcomeOf(trigger) !== undefined
+      if (response === undefined && cut === undefined && !isLost) return []
       this.#open.delete(turn)
-      return exchangesInTurns([turn]).map((exchange) => ({ ...exchange, sequence }))
+      return this.#explained(exchangesInTurns([turn])).map((exchange) => ({ ...exchange, sequence }))
     })
   }
 
   /** The exchanges that have no response. */
   unanswered(): readonly ExchangeFacts[] {
     const open = new Set(this.#open.values())
-    return exchangesInTurns(this.#builder.turns()).filter(({ sequence }) => open.has(sequence))
+    return this.#explained(
+      exchangesInTurns(this.#builder.turns()).filter(({ sequence }) => open.has(sequence)),
+    )
+  }
+
+  #explained(exchanges: readonly ExchangeFacts[]): readonly ExchangeFacts[] {
+    return withMissingResponses(exchanges, this.#missing)
   }
 
   #trackNewTurns(): void {

@@ -460,6 +460,71 @@ test('a tape that was cut in the middle of a line still opens, and says so', asy
   `)
 })
 
+test('an HTTP error is shown with its body, a lost connection with its reason, and both are errors of a filter', async () => {
+  const tape = writeTape(failedExchanges())
+  const { stdout } = await inspect(tape)
+  expect(stdout).toMatch(/^1 .* tools\/call gateway +HTTP 502: 502 Bad Gateway db-7 is down$/m)
+  expect(stdout).toMatch(/^2 .* tools\/call broken +HTTP 500: \{"error":"no disk"\}$/m)
+  expect(stdout).toMatch(/^3 .* tools\/call reset +lost: the server closed the connection$/m)
+  expect(stdout).not.toMatch(/^raw|← invalid/m)
+  const inFull = (await inspect(tape, '2')).stdout
+  expect(inFull).toContain(
+    '← HTTP 500, without a JSON-RPC response\n     {\n       "error": "no disk"\n     }\n',
+  )
+  const failed = (await inspect(tape, '--filter', 'status:error', '--json')).stdout
+  expect(JSON.parse(failed)).toMatchObject({
+    exchanges: [
+      { outcome: { kind: 'http-error', status: 502, body: expect.stringContaining('db-7') } },
+      { outcome: { kind: 'http-error', status: 500 } },
+      { outcome: { kind: 'lost', why: 'the server closed the connection' } },
+    ],
+    raw: [],
+  })
+  expect((await inspect(tape, '--filter', 'db-7')).stdout).toContain('tools/call gateway')
+})
+
+interface Place {
+  readonly n: number
+  readonly t: number
+  readonly server: string
+  readonly conn: number
+  readonly x: number
+}
+
+const place = (n: number, x: number): Place => ({ n, t: n, server: 'travel', conn: x, x })
+
+/** Three calls over HTTP that got no JSON-RPC response, and one that did. */
+function failedExchanges(): readonly Frame[] {
+  const asked = (n: number, x: number, name: string): readonly Frame[] =>
+    call(n, n, x, name).map((frame) => ({ ...frame, ...place(n, x) }))
+  const status = (n: number, x: number, code: number): Frame => ({
+    kind: 'http',
+    dir: 's2c',
+    ...place(n, x),
+    http: { status: code, headers: [] },
+  })
+  const page = '<html><h1>502 Bad Gateway</h1>\n<p>db-7 is down</p></html>'
+  return [
+    ...asked(1, 1, 'gateway'),
+    status(2, 1, 502),
+    { kind: 'raw', dir: 's2c', ...place(3, 1), raw: page, why: 'not JSON' },
+    ...asked(4, 2, 'broken'),
+    status(5, 2, 500),
+    { ...said(6, 6, 's2c', '{"error":"no disk"}'), ...place(6, 2) },
+    ...asked(7, 3, 'reset'),
+    {
+      kind: 'event',
+      ...place(8, 3),
+      event: 'unreachable',
+      details: { why: 'the server closed the connection' },
+    },
+    ...asked(9, 4, 'fine'),
+    status(10, 4, 200),
+    { ...said(11, 11, 's2c', { id: 4, result: {} }), ...place(11, 4) },
+    end(12),
+  ]
+}
+
 test('a tape of several links says which exchange belongs to which', async () => {
   const { stdout } = await inspect(
     writeTape([

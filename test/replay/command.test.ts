@@ -3,12 +3,15 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text as bodyOf } from 'node:stream/consumers'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { member } from '../../src/json/parse.ts'
 import { loadTape } from '../../src/store/file/read.ts'
+import { httpServer, startRecorder } from '../support/http.ts'
 import { fixtureServer, isAlive, REELAY, start, temporaryFolder } from '../support/recorder.ts'
 import { reelay } from './reelay.ts'
 import { folderWith } from '../support/config-folder.ts'
@@ -403,9 +406,49 @@ test('a tape with an unanswered request alone is not verified', async () => {
     ...server,
   )
   expect(out).toMatch(/^open +#1 +ping/m)
-  expect(out).toContain('\n0 of 0 responses as recorded\nverdict: none, because no response was compared\n')
+  expect(out).toContain(
+    '\n0 of 0 responses as recorded, 1 without a response on the tape\nverdict: none, because no response was compared\n',
+  )
   expect(code).toBe(3)
 })
+
+test('requests that got an HTTP error or were lost are named and counted, and not called as recorded', async () => {
+  let isFixed = false
+  const { origin } = await httpServer(async (req, res) => {
+    const body = await bodyOf(req)
+    const isNotification = !body.includes('"id"')
+    if (req.method !== 'POST' || isNotification) return res.writeHead(req.method === 'POST' ? 202 : 405).end()
+    if (!isFixed && body.includes('lost')) return req.socket.destroy()
+    if (!isFixed && body.includes('broken')) return res.writeHead(502).end('db-7 is down')
+    return res.writeHead(200, { 'Content-Type': 'application/json' }).end(responseTo(body))
+  })
+  const recorder = await startRecorder(`${origin}/mcp`)
+  const client = new Client({ name: 'c', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(recorder.url)))
+  for (const name of ['fine', 'broken', 'lost']) await client.callTool({ name }).catch(() => {})
+  await client.close()
+  recorder.child.kill('SIGTERM')
+  await recorder.exited
+  const verify = (): ReturnType<typeof reelay> =>
+    reelay('verify', recorder.tape, '--allow-writes', '--url', `${origin}/mcp`)
+  // A run does not wait for them, so a response may come too late.
+  const same = await verify()
+  expect(same.out).toMatch(/^(lost|open) +#3 +tools\/call broken .*the tape has no response either$/m)
+  expect(same.out).toMatch(/^(lost|open) +#4 +tools\/call lost .*the tape has no response either$/m)
+  expect(same.out).toMatch(/^1 of 1 responses as recorded, 2 without a response on the tape$/m)
+  isFixed = true
+  const fixed = await verify()
+  expect(fixed.out).toMatch(/^(new|open) +#3 +tools\/call broken .*the tape has no response( either)?$/m)
+  expect(fixed.out).toMatch(/^1 of 1 responses as recorded, 2 without a response on the tape$/m)
+})
+
+/** The response of a server whose tools return their names. */
+function responseTo(body: string): string {
+  const { id, method, params } = JSON.parse(body)
+  const info = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 's', version: '1' } }
+  const result = method === 'initialize' ? info : { content: [{ type: 'text', text: params?.name }] }
+  return JSON.stringify({ jsonrpc: '2.0', id, result })
+}
 
 test('one exchange is selected by its number, and names that match nothing are reported', async () => {
   const tape = await notesTape()

@@ -7,7 +7,13 @@ import { parseFilter, type FilterExpression } from '../../filter/filter.ts'
 import { isObject, parseJson, type JsonObject } from '../../json/parse.ts'
 import { parseRpcError, type ResponsePayload } from '../../protocol/message.ts'
 import type { HeldFacts } from '../../record/intercept/interceptor.ts'
-import { exchangesInTurns, exchangeSubject, type ExchangeFacts } from '../../report/exchanges.ts'
+import {
+  exchangesInTurns,
+  exchangeSubject,
+  MissingResponses,
+  withMissingResponses,
+  type ExchangeFacts,
+} from '../../report/exchanges.ts'
 import { indentJson } from '../../report/json-text.ts'
 import { createThrowawayRedactor } from '../../serve/redaction/report-redactor.ts'
 import { followTape } from '../../store/file/follow.ts'
@@ -61,6 +67,7 @@ const REFRESH_MS = 200
 class Monitor {
   readonly #leave: (code: number) => void
   #builder = new TurnBuilder()
+  #missing = new MissingResponses()
   #tape: string
   #signal: AbortSignal | undefined
   readonly #redactor = createThrowawayRedactor()
@@ -108,9 +115,10 @@ class Monitor {
   async follow(signal: AbortSignal): Promise<void> {
     this.#signal = signal
     const { tape } = redactTapeForOutput(await followTape(this.#tape, signal))
-    const builder = this.#builder
+    const [builder, missing] = [this.#builder, this.#missing]
     for await (const frame of tape.frames()) {
       builder.add(frame)
+      missing.add(frame)
       this.#isStale = true
     }
     if (builder !== this.#builder) return // the recording goes on with another tape
@@ -122,6 +130,7 @@ class Monitor {
     if (this.#signal === undefined) return
     this.#tape = tape
     this.#builder = new TurnBuilder()
+    this.#missing = new MissingResponses()
     this.#repeated.clear()
     this.#isLive = true
     this.#say(`the recording goes on with ${tape}`)
@@ -195,7 +204,7 @@ class Monitor {
   #refresh(): void {
     if (this.#isStale) {
       this.#isStale = false
-      this.#all = exchangesInTurns(this.#builder.turns())
+      this.#all = withMissingResponses(exchangesInTurns(this.#builder.turns()), this.#missing)
       this.#applyFilter()
     }
     this.#terminal?.redraw()

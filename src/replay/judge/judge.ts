@@ -7,6 +7,7 @@ import { member, parseJson } from '../../json/parse.ts'
 import type { JsonPath } from '../../json/path.ts'
 import { classifyMessage, type Notification, type Request, type Response } from '../../protocol/message.ts'
 import type { SentMessage, SentRequest } from '../send/send-message.ts'
+import { callKey } from '../plan/plan.ts'
 import type { CallEnd, InterimMessage } from '../session/live-session.ts'
 import {
   type AcceptedAnswer,
@@ -54,6 +55,8 @@ export interface Judges {
   readonly values: CarriedValues
   /** Index of the first message that is held back; `Infinity` if none is. The state of the server differs from there on. */
   readonly firstHeld?: number
+  /** The requests that are cancelled anywhere on the tape, by `callKey`. */
+  readonly cancelled?: ReadonlySet<string>
   readonly rules: {
     /** Names of the rules that compare the values of an answer. */
     namesFor(answer: JudgedAnswer): readonly string[]
@@ -124,11 +127,18 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
     retries: sent.retries,
     ...(isInjected && { isInjected }),
     ...(isErrorResponse(answer.live) && { isError: true }),
+    ...(isUnrecorded(planned, judges) && { isUnrecorded: true }),
     findings: isInjected ? findings.map(asInjected) : findings,
     judgedBy: isJudged ? judges.rules.namesFor(answer) : NO_NAMES,
     transformedBy: sent.message.applied,
     ...(acceptable && { acceptable }),
   }
+}
+
+/** Cancelled requests and subscriptions get no response in any case. */
+function isUnrecorded({ turn, message, link }: SentMessage['planned'], { cancelled }: Judges): boolean {
+  if (turn.response !== undefined || message.kind !== 'request') return false
+  return message.method !== 'subscriptions/listen' && cancelled?.has(callKey(link, message.id)) !== true
 }
 
 /** Returns true if a response may differ because an earlier call was not sent. Lists of tools and prompts do not depend on calls. */

@@ -90,6 +90,7 @@ export function createJudges({
     isStrict: options.strict === true,
     values,
     firstHeld: firstHeldIndex(plan),
+    cancelled: plan.cancelled,
     rules,
   }
 }

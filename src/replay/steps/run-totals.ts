@@ -36,6 +36,8 @@ export class RunTotals {
   skippedByRule = 0
   /** Requests whose answers were not compared, because validation is off. */
   unjudged = 0
+  /** Requests that the tape has no response to, so that nothing was compared. */
+  unrecorded = 0
   /** True if any step has errors. */
   hasFailed = false
   /** True if any message that should have been sent was not. */
@@ -52,22 +54,25 @@ export class RunTotals {
     for (const name of transformedBy) this.rules.add(name)
     if (step.isInjected) this.injected++
     else if (sentAt !== undefined) this.sent++
-    if (isSentRequest(step)) this.#addRequest(step)
+    // A difference can be found all the same, such as a response that does not match a schema.
+    const isUnrecorded = step.isUnrecorded === true && !hasFailed(step)
+    if (isUnrecorded && !step.isInjected) this.unrecorded++
+    if (isSentRequest(step)) this.#addRequest(step, isUnrecorded)
   }
 
   count(state: StepState): number {
     return this.#states.get(state) ?? 0
   }
 
-  #addRequest(step: StepOutline): void {
+  #addRequest(step: StepOutline, isUnrecorded: boolean): void {
     this.requests++
     if (step.state !== 'done' || step.isError) this.errors++
     if (step.state === 'done' && step.duration !== undefined && !step.isInjected)
       this.histogram.add(step.duration)
     if (hasFailed(step)) this.failedRequests++
-    if (hasFailed(step) || step.state !== 'done') this.badRequests++
+    if (hasFailed(step) || (step.state !== 'done' && !isUnrecorded)) this.badRequests++
     if (isSkippedByRule(step)) this.skippedByRule++
-    if (step.judgedBy.length === 0) this.unjudged++
+    if (step.judgedBy.length === 0 || isUnrecorded) this.unjudged++
     for (const { layer } of step.findings) this.layers[layer]++
   }
 }

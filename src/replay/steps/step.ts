@@ -36,6 +36,8 @@ export interface ReplayStep {
   readonly isInjected?: true
   /** The response is a JSON-RPC error, or the result of a tool that failed. */
   readonly isError?: true
+  /** The tape has no response to the request, so that there was nothing to compare with. */
+  readonly isUnrecorded?: true
   readonly findings: readonly StepFinding[]
   /** Names of the rules that compared the answer, and of those that changed the message. */
   readonly judgedBy: readonly string[]
@@ -61,6 +63,7 @@ export type StepOutline = Pick<
   | 'duration'
   | 'isInjected'
   | 'isError'
+  | 'isUnrecorded'
   | 'findings'
   | 'judgedBy'
   | 'transformedBy'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { readTape, type TapeReader } from '../../store/file/read.ts'
 import { decodeFrame } from '../../tape/codec.ts'
 import type { Frame } from '../../tape/frame.ts'
-import { exchangesInTurns, summarizeExchange } from '../exchanges.ts'
+import { summarizeExchange } from '../exchanges.ts'
 import { inspectAsText } from './inspect-text.ts'
 import { overviewAsText, readOverview } from './overview.ts'
 import { inspectTape, selectTapeServers } from './inspect.ts'
@@ -95,7 +95,7 @@ test('the overview of a streamed tape is equal to that of a tape in memory', asy
         inspectAsText(inspectTape(tape), { verbose: false }),
       )
       expect(callStats(overview.exchanges)).toEqual(
-        callStats(exchangesInTurns(tape.turns).map(summarizeExchange)),
+        callStats(inspectTape(tape).exchanges.map(summarizeExchange)),
       )
     }),
     cases(100),

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import { canonicalJson } from '../../json/canonical.ts'
-import type { JsonObject } from '../../json/parse.ts'
+import { parseJson, type JsonObject } from '../../json/parse.ts'
 import type { ConnectionFacts } from '../connections.ts'
 import { exchangeTable, messagesOfStep, type ExchangeFacts } from '../exchanges.ts'
 import { type Inspection, type MissedRequest, missedRequests } from './inspect.ts'
@@ -263,8 +263,21 @@ function truncatedNote({ lines, count }: TruncatedLines): readonly string[] {
 }
 
 /** Formats every message of an exchange, in recorded order. */
-function exchangeMessages({ request, steps }: ExchangeFacts): readonly string[] {
-  return [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
+function exchangeMessages({ request, steps, outcome }: ExchangeFacts): readonly string[] {
+  const messages = [request, ...steps.flatMap(messagesOfStep)].flatMap(messageLines)
+  return [...messages, ...missingResponseLines(outcome)]
+}
+
+/** What came in place of a response. */
+function missingResponseLines(outcome: ExchangeFacts['outcome']): readonly string[] {
+  if (outcome.kind === 'lost') return [styleText('cyan', `← no response: ${escapeControlChars(outcome.why)}`)]
+  if (outcome.kind !== 'http-error') return []
+  const { status, body } = outcome
+  const title = styleText('cyan', `← HTTP ${status}, without a JSON-RPC response`)
+  if (body === undefined) return [title]
+  const isJson = parseJson(body) !== undefined
+  const text = isJson ? indentJson(escapeControlCharsInJson(body)) : body.trimEnd()
+  return [title, ...text.split(/\r?\n/).map((line) => `  ${isJson ? line : escapeControlChars(line)}`)]
 }
 
 /** Formats a message: its direction, title, time and JSON. */

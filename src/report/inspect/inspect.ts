@@ -7,7 +7,9 @@ import {
   exchangeSubject,
   messageSubject,
   type ExchangeFacts,
+  MissingResponses,
   withHttpStatuses,
+  withMissingResponses,
   summarizeLatency,
   type LatencySummary,
   latencyBetween,
@@ -41,18 +43,25 @@ export interface Inspection {
 }
 
 export function inspectTape(tape: Tape): Inspection {
-  const exchanges = withHttpStatuses(exchangesInTurns(tape.turns), tape.rest)
-  const outside = messagesOutsideExchanges(tape)
+  // The body of an HTTP error belongs to its exchange.
+  const missing = new MissingResponses()
+  const bodies = new Set<object>(tape.rest.filter((frame) => missing.add(frame)))
+  const allOutside = messagesOutsideExchanges(tape)
+  const outside = allOutside.filter(
+    (each) => each.message.kind !== 'invalid' || !missing.addBody(each, each.text),
+  )
   const events = tape.rest.filter((frame) => frame.kind === 'event')
   const stderr = tape.rest.filter((frame) => frame.kind === 'stderr')
-  const raw = tape.rest.filter((frame) => frame.kind === 'raw')
+  const allRaw = tape.rest.filter((frame) => frame.kind === 'raw')
+  const raw = allRaw.filter((frame) => !bodies.has(frame))
+  const exchanges = withMissingResponses(withHttpStatuses(exchangesInTurns(tape.turns), tape.rest), missing)
   return {
     path: tape.path,
     header: tape.header,
     frames: tape.frames,
     durationMs: tapeDuration(tape),
     ended: tape.ended,
-    connections: connectionsInTape(exchanges, events, [...outside, ...stderr, ...raw]),
+    connections: connectionsInTape(exchanges, events, [...allOutside, ...stderr, ...allRaw]),
     exchanges,
     outside,
     stderr,

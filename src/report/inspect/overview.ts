@@ -16,6 +16,7 @@ import {
   httpExchangeKey,
   isExchangeRequest,
   latencyBetween,
+  MissingResponses,
 } from '../exchanges.ts'
 import {
   decisionLine,
@@ -103,6 +104,7 @@ class OverviewBuilder {
   }
 
   finish({ path, header, state: { ended, problems } }: TapeReader): Overview {
+    this.#log.explainMissing()
     const { rows, connections, misses } = this.#log
     const notes = {
       latency: summarizeLatency(rows.latencies()),
@@ -144,6 +146,7 @@ class OverviewBuilder {
 
   #addEvent(frame: EventFrame): void {
     this.#log.connections.addEvent(frame)
+    this.#log.missing.add(frame)
     if (frame.event === 'server') this.#joined.push(frame)
     if (isDecision(frame) && ++this.#decisionCount <= MAX_NOTE_LINES)
       this.#decisions.push(decisionLine(frame))
@@ -160,11 +163,13 @@ class OverviewBuilder {
   #addRaw(frame: RawFrame): void {
     this.#log.connections.track(frame, 'raw', frame.n)
     if (frame.cut !== undefined) this.#conversations.addCut(frame)
+    if (this.#log.missing.add(frame)) return
     if (++this.#rawCount <= MAX_NOTE_LINES) this.#raw.push(rawLine(frame))
   }
 
   #addOutside(recorded: RecordedMessage): void {
     this.#log.connections.track(recorded, 'outside', recorded.n)
+    if (recorded.message.kind === 'invalid' && this.#log.missing.addBody(recorded, recorded.text)) return
     const title = outsideMessageTitle(recorded)
     this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
   }
@@ -210,6 +215,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   readonly rows: ExchangeRows = new ExchangeRows()
   readonly connections: ConnectionTracker = new ConnectionTracker()
   readonly misses: MissedRequest[] = []
+  readonly missing: MissingResponses = new MissingResponses()
   readonly #onOutside: OnOutsideMessage
   /** The requests without a response, by their rows. */
   readonly #open = new Map<number, OpenRequest>()
@@ -269,11 +275,21 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
   }
 
   /** Adds the HTTP status of a request that got no JSON-RPC response. */
-  addHttpStatus({ server, x, http }: HttpFrame): void {
+  addHttpStatus(frame: HttpFrame): void {
+    const { server, x, http } = frame
     if (!('status' in http)) return
+    this.missing.add(frame)
     for (const row of this.#byHttpExchange.get(httpExchangeKey({ server, x })) ?? [])
       if (this.rows.outcomeKind(row) === 'unanswered')
         this.rows.setOutcome(row, { kind: 'unanswered', status: http.status })
+  }
+
+  /** Called at the end of the tape: replaces the outcomes of requests without a response by the reasons. */
+  explainMissing(): void {
+    for (const [row, { place }] of this.#open) {
+      const outcome = this.rows.outcomeKind(row) === 'unanswered' ? this.missing.outcomeOf(place) : undefined
+      if (outcome !== undefined) this.rows.setOutcome(row, outcome)
+    }
   }
 
   #openRequest(place: RecordedMessage, request: Request): number {
@@ -286,7 +302,7 @@ class ExchangeLog implements TurnLog<number, OpenServerRequest> {
     })
     this.connections.addRequest(place, request, this.rows.sequenceOf(row))
     const { t, server, conn, x } = place
-    this.#open.set(row, { request, place: { t, server, conn, x } })
+    this.#open.set(row, { request, place: { t, server, conn, ...(x !== undefined && { x }) } })
     this.#byId.set(exchangeRequestKey(place, request.id), row)
     const inExchange = x === undefined ? undefined : httpExchangeKey({ server, x })
     if (inExchange !== undefined)
@@ -323,7 +339,7 @@ const OUTSIDE = -1
 
 interface OpenRequest {
   readonly request: Request
-  readonly place: Pick<RecordedMessage, 't' | 'server' | 'conn'> & { readonly x: number | undefined }
+  readonly place: Pick<RecordedMessage, 't' | 'server' | 'conn' | 'x'>
 }
 
 interface OpenServerRequest {
