@@ -91,7 +91,8 @@ function firstConnectionOf(turns: readonly Turn[]): number | undefined {
   return turns.find(({ trigger }) => trigger !== undefined)?.trigger?.conn
 }
 
-function editedTurn(turn: Turn, edit: ValueEdit): Turn {
+/** The turn with another value in its request or its response. */
+export function editedTurn(turn: Turn, edit: ValueEdit): Turn {
   const changed = edit.side === 'request' ? turn.trigger : turn.response
   return mapMessages(turn, (message) => (message === changed ? editedMessage(message, edit) : message))
 }

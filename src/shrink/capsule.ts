@@ -3,7 +3,7 @@ import { ReelayError } from '../errors.ts'
 import { isObject, member, parseJson } from '../json/parse.ts'
 import { exchangeOutcome, type ExchangeOutcome } from '../protocol/outcome.ts'
 import { messagesOfTurn, turnLabel, type Turn } from '../tape/turns.ts'
-import { escapeControlChars, truncateText } from '../text.ts'
+import { escapeControlChars, quoteShellWord, truncateText } from '../text.ts'
 import { VERSION } from '../version.ts'
 import { isHandshakeTurn } from './candidate.ts'
 
@@ -25,6 +25,8 @@ export interface CapsuleFacts {
   /** How the requests were sent. */
   readonly isSequential: boolean
   readonly hasPauses: boolean
+  /** Tools that are called and may write: they are sent only if the user allows it. */
+  readonly writes: readonly string[]
   /** The server that failed, without secrets. It is never started by itself. */
   readonly server: string
   /** The session in at most ten lines. */
@@ -98,8 +100,8 @@ export function capsuleAsHtml({ facts, tape }: Capsule, turns: readonly Turn[]):
 ${facts.story.map((line) => `<li>${escapeHtml(line)}</li>`).join('\n')}
 </ol>
 <h2>Run it</h2>
-<pre>reelay capsule run &lt;this file&gt; -- &lt;your server command&gt;</pre>
-<p>Exit code 1 means that it still fails, 0 that it does not. The failing server was <code>${escapeHtml(facts.server)}</code>, and the condition is <code>${escapeHtml(facts.fails)}</code>. ${escapeHtml(facts.proof)}</p>
+<pre>reelay capsule run &lt;this file&gt;${escapeHtml(allowOption(facts))} -- &lt;your server command&gt;</pre>
+<p>${escapeHtml(writesNote(facts))}Exit code 1 means that it still fails, 0 that it does not. The failing server was <code>${escapeHtml(facts.server)}</code>, and the condition is <code>${escapeHtml(facts.fails)}</code>. ${escapeHtml(facts.proof)}</p>
 <h2>Messages</h2>
 ${turns.map(turnAsHtml).join('\n')}
 </main>
@@ -108,6 +110,17 @@ ${turns.map(turnAsHtml).join('\n')}
 </body>
 </html>
 `
+}
+
+/** The option without which calls of the session are held back. */
+function allowOption({ writes }: Pick<CapsuleFacts, 'writes'>): string {
+  return writes.length === 0 ? '' : ` --allow ${quoteShellWord(writes.join())}`
+}
+
+function writesNote({ writes }: CapsuleFacts): string {
+  return writes.length === 0
+    ? ''
+    : `Calls of ${writes.join(', ')} may write: use a server that may lose its data. `
 }
 
 const FACTS_ID = 'reelay-capsule'
@@ -164,7 +177,7 @@ export function capsuleAsMarkdown({ facts, tape }: Capsule): string | undefined 
 
 ${facts.story.map((line, at) => `${at + 1}. \`${line.replaceAll('`', "'")}\``).join('\n')}
 
-To run it, save this text to a file: \`reelay capsule run <file> -- <your server command>\`. ${facts.proof}
+To run it, save this text to a file: \`reelay capsule run <file>${allowOption(facts).replaceAll('`', "'")} -- <your server command>\`. ${writesNote(facts)}${facts.proof}
 
 <details><summary>Session</summary>
 
@@ -225,7 +238,10 @@ const MOST_TAPE_BYTES = 256 * 1024 * 1024
 function readFacts(value: unknown): CapsuleFacts | undefined {
   if (!isObject(value) || value['capsule'] !== 1) return undefined
   const text = (name: string): string => (typeof value[name] === 'string' ? value[name] : '')
-  const story = Array.isArray(value['story']) ? value['story'].map(String) : []
+  const texts = (name: string): readonly string[] => {
+    const list = value[name]
+    return Array.isArray(list) ? list.map(String) : []
+  }
   return {
     capsule: 1,
     by: text('by'),
@@ -235,8 +251,9 @@ function readFacts(value: unknown): CapsuleFacts | undefined {
     summary: text('summary'),
     isSequential: value['isSequential'] === true,
     hasPauses: value['hasPauses'] === true,
+    writes: texts('writes'),
     server: text('server'),
-    story,
+    story: texts('story'),
     proof: text('proof'),
   }
 }

@@ -119,6 +119,16 @@ function argumentValues(turn: Turn | undefined): ReadonlySet<string> {
   return found
 }
 
+/** The tools that a session calls and that may write, by the lists of tools on the whole tape. */
+export async function writingTools(
+  session: Pick<Tape, 'turns'>,
+  { tape, server }: { readonly tape: Tape; readonly server?: string | undefined },
+): Promise<readonly string[]> {
+  const listed = toolsOnTape(await selectServerPart(tape, server))
+  const called = new Set(session.turns.flatMap((turn) => toolOfTurn(turn) ?? []))
+  return [...called].filter((tool) => !isReadOnlyTool(listed.get(tool)))
+}
+
 export function toolOfTurn(turn: Turn | undefined): string | undefined {
   const message = turn?.trigger?.message
   return message?.kind === 'request' ? calledTool(message) : undefined

@@ -83,6 +83,8 @@ export class Prober {
   readonly began: number = monotonicNow()
   /** Tools whose calls were not sent, because they may write and were not allowed. */
   readonly heldTools: Set<string> = new Set()
+  /** The calls that were sent in any run, such as `tools/call get_order`. */
+  readonly sentCalls: Set<string> = new Set()
   readonly #session: FailingSession
   readonly #probe: Probe
   readonly #limits: ProbeLimits
@@ -181,7 +183,7 @@ export class Prober {
   ): Promise<ProbeResult> {
     const session = { ...this.#session, tape: candidateTape(this.#session.tape, candidate) }
     const path = probe.oracle.comparesWithTape ? undefined : file
-    const { failures, held } = await observeRun(session, probe, {
+    const { failures, held, sent } = await observeRun(session, probe, {
       path,
       signal: this.#limits.signal,
       run: {
@@ -192,6 +194,7 @@ export class Prober {
       isEnough: (failure) => wanted !== undefined && isSameFailure(failure, wanted.failure),
     })
     for (const tool of held) this.heldTools.add(tool)
+    for (const call of sent) this.sentCalls.add(call)
     return {
       found: wanted === undefined ? chooseFailure(failures, at) : sameFailure(failures, wanted),
       tape: path,
@@ -227,6 +230,8 @@ interface ObservedRun {
   readonly failures: readonly (FoundFailure & { readonly exchange: number | undefined })[]
   /** Tools whose calls were not sent, because they may write and were not allowed. */
   readonly held: ReadonlySet<string>
+  /** The calls that were sent. */
+  readonly sent: ReadonlySet<string>
 }
 
 /** Runs a session once against a server and returns the failures that the oracle sees. */
@@ -260,13 +265,16 @@ export async function observeRun(
   const links = new Map(tape.turns.map((turn) => [turn.trigger?.n ?? 0, linkNameOf(turn)]))
   const failures: (FoundFailure & { readonly exchange: number | undefined })[] = []
   const held = new Set<string>()
+  const sent = new Set<string>()
   try {
     for await (const step of run) {
       onStep?.(step)
       if (step.state === 'held') held.add(step.tool ?? step.method)
       if (step.state === 'skipped') continue
       const item = items.get(step.frame) ?? NO_ITEM
-      const failure = watch.failureOf(observeStep(step, links.get(step.frame) ?? ''))
+      const call = observeStep(step, links.get(step.frame) ?? '')
+      if (step.sent !== undefined) sent.add(call.name)
+      const failure = watch.failureOf(call)
       if (failure === undefined) continue
       failures.push({ failure, exchange: step.exchange, item })
       if (isEnough(failure)) controller.stop()
@@ -277,7 +285,7 @@ export async function observeRun(
   } finally {
     await recorded.closeTape()
   }
-  return { failures, held }
+  return { failures, held, sent }
 }
 
 /** What the user knows: the server command, and what the tape says, without errors. It is read when it is needed. */

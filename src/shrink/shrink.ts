@@ -8,6 +8,7 @@ import { monotonicNow } from '../link/process/monotonic-clock.ts'
 import { toolsOnTape } from '../replay/plan/tool-safety.ts'
 import { SchemaDocument } from '../schemas/schema-document.ts'
 import type { Tape } from '../store/file/read.ts'
+import { renewCanary } from './canary.ts'
 import { type Candidate, type ValueEdit } from './candidate.ts'
 import {
   type FailingSession,
@@ -71,7 +72,8 @@ export interface ShrinkResult {
 
 /** Reduces a failing session to its minimum: fewest messages first, then the smallest values, then the simplest way to send them. */
 export async function shrinkTape(options: ShrinkOptions): Promise<ShrinkResult> {
-  const session = await readFailingSession(options.tape, options)
+  const renewed = renewCanary(options.tape, options.probe.kind === 'server' ? options.probe.command : [])
+  const session = await readFailingSession(renewed.tape, options)
   const folder = mkdtempSync(join(tmpdir(), 'reelay-shrink-'))
   try {
     const prober = new Prober(session, {
@@ -82,6 +84,7 @@ export async function shrinkTape(options: ShrinkOptions): Promise<ShrinkResult> 
     })
     return await new Shrinker(session, options, prober).shrink()
   } finally {
+    renewed.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }

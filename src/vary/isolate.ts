@@ -186,7 +186,7 @@ async function calibrate(
       variation: ['one session alone'],
       run: 0,
       oracles: [],
-      onStep: (item, { state, answer, recordedAnswer, sent }) => {
+      onStep: ({ item }, { state, answer, recordedAnswer, sent }) => {
         if (state === 'held' || state === 'unbound' || state === 'skipped') unsent.add(item)
         const wasFine = recordedAnswer === undefined || isPlainlyOk(recordedAnswer)
         if (sent !== undefined && wasFine && answer !== undefined && !isPlainlyOk(answer)) failed.add(item)

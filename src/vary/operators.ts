@@ -16,14 +16,12 @@ import {
   type ArgumentPlace,
   type OddValue,
 } from './odd-values.ts'
-import type { SecurityProbes } from './probes.ts'
 import type { VariedStep } from './varied-session.ts'
 
 /** A session that is varied, with what operators need to know about it. */
 export interface VaryContext {
   readonly session: FailingSession
   readonly random: () => number
-  readonly probes?: SecurityProbes | undefined
 }
 
 /** A changed session, and the change in words. */
@@ -58,28 +56,11 @@ export const VARY_OPERATORS: readonly VaryOperator[] = [
   { name: 'huge', vary: (steps, context) => changeValue(steps, context, hugeValues) },
 ]
 
-/** Puts a probe into an argument that looks as if it could take it. */
-const PROBE_OPERATOR: VaryOperator = {
-  name: 'probe',
-  weight: 12,
-  vary: (steps, context) =>
-    changeValue(steps, context, (place, step) =>
-      context.probes === undefined ? [] : context.probes.valuesFor(place, isEchoed(place, step, context)),
-    ),
-}
-
-/** Tools such as `echo` repeat what they are given. */
-function isEchoed({ value }: ArgumentPlace, { item }: VariedStep, { session }: VaryContext): boolean {
-  return session.part.turns.at(item)?.response?.text.includes(JSON.stringify(value).slice(1, -1)) === true
-}
-
 /** Picks an operator. */
-export function pickOperator({
-  random,
-  probes,
-}: Pick<VaryContext, 'random' | 'probes'>): VaryOperator | undefined {
-  const all = probes === undefined ? VARY_OPERATORS : [...VARY_OPERATORS, PROBE_OPERATOR]
-  const weighted = all.flatMap((operator) => Array.from({ length: operator.weight ?? 1 }, () => operator))
+export function pickOperator({ random }: Pick<VaryContext, 'random'>): VaryOperator | undefined {
+  const weighted = VARY_OPERATORS.flatMap((operator) =>
+    Array.from({ length: operator.weight ?? 1 }, () => operator),
+  )
   return pick(weighted, { random })
 }
 
@@ -214,26 +195,19 @@ function sendTogether(steps: readonly VariedStep[], context: VaryContext): Varia
 function changeValue(
   steps: readonly VariedStep[],
   context: VaryContext,
-  valuesFor: (place: ArgumentPlace, step: VariedStep) => readonly OddValue[],
+  valuesFor: (place: ArgumentPlace) => readonly OddValue[],
 ): Variation | undefined {
   const at = pickStep(steps, context, (step) => argumentsOf(step, context) !== undefined)
   if (at === undefined) return undefined
   const step = steps[at]!
-  const { path, value, nodes } = argumentsOf(step, context)!
-  const places =
-    typeof value === 'string'
-      ? [{ path: [], value, nodes, recorded: [value] }]
-      : placesIn(value, nodes, (inner) => recordedValues(step, inner, context))
-  const fitting = places.filter((each) => valuesFor(each, step).length > 0)
+  const fitting = argumentPlaces(step, context).filter((each) => valuesFor(each).length > 0)
   const place = pick(fitting, context)
-  const chosen = place && pick(valuesFor(place, step), context)
+  const chosen = place && pick(valuesFor(place), context)
   if (place === undefined || chosen === undefined) return undefined
-  const changed = replaced(value, place.path, chosen.value)
-  const where = formatPath([...path.slice(1), ...place.path])
   return insertChanged(steps, context, {
     at,
-    step: { ...step, edit: { path, value: changed } },
-    what: `${nameOf(step, context)} with ${where}: ${chosen.why}`,
+    step: stepWithValue(step, { path: place.path, value: chosen.value }, context),
+    what: `${nameOf(step, context)} with ${placeName(step, place, context)}: ${chosen.why}`,
   })
 }
 
@@ -308,7 +282,11 @@ function argumentsByItem({ part, items }: FailingSession): ReadonlyMap<number, G
 }
 
 /** The values that calls of the same tool have in this place. */
-function recordedValues(step: VariedStep, path: JsonPath, { session }: VaryContext): readonly unknown[] {
+function recordedValues(
+  step: Pick<VariedStep, 'item'>,
+  path: JsonPath,
+  { session }: Pick<VaryContext, 'session'>,
+): readonly unknown[] {
   const tool = toolOfTurn(session.part.turns.at(step.item))
   return session.items.flatMap((item) => {
     if (toolOfTurn(session.part.turns.at(item)) !== tool) return []
@@ -363,13 +341,52 @@ function pick<Item>(items: readonly Item[], { random }: Pick<VaryContext, 'rando
   return items[Math.floor(random() * items.length)]
 }
 
-/** Such as `#12 tools/call get_order`. */
-export function nameOf({ item }: VariedStep, { session }: Pick<VaryContext, 'session'>): string {
-  const turn = session.part.turns.at(item)
-  const message = turn?.trigger?.message
+/** Such as `tools/call get_order (#12 on the tape)`. */
+export function nameOf(step: Pick<VariedStep, 'item'>, context: Pick<VaryContext, 'session'>): string {
+  const turn = context.session.part.turns.at(step.item)
+  return `${callOf(step, context)}${turn === undefined ? '' : ` (${turnLabel(turn)} on the tape)`}`
+}
+
+/** Such as `tools/call get_order`. */
+export function callOf(
+  { item }: Pick<VariedStep, 'item'>,
+  { session }: Pick<VaryContext, 'session'>,
+): string {
+  const message = session.part.turns.at(item)?.trigger?.message
   const method = message !== undefined && 'method' in message ? message.method : ''
   const target = message !== undefined && 'params' in message ? requestTarget(message.params) : undefined
-  return [turn === undefined ? '' : turnLabel(turn), method, target ?? '']
-    .filter((word) => word !== '')
-    .join(' ')
+  return target === undefined ? method : `${method} ${target}`
+}
+
+/** Every value that a caller chooses in a request. */
+export function argumentPlaces(
+  step: Pick<VariedStep, 'item'>,
+  context: Pick<VaryContext, 'session'>,
+): readonly ArgumentPlace[] {
+  const given = argumentsOf(step, context)
+  if (given === undefined) return []
+  const { value, nodes } = given
+  return typeof value === 'string'
+    ? [{ path: [], value, nodes, recorded: [value] }]
+    : placesIn(value, nodes, (inner) => recordedValues(step, inner, context))
+}
+
+/** The step with another value at a place of its arguments. */
+export function stepWithValue(
+  step: VariedStep,
+  { path: inner, value: chosen }: { readonly path: JsonPath; readonly value: unknown },
+  context: Pick<VaryContext, 'session'>,
+): VariedStep {
+  const given = argumentsOf(step, context)
+  if (given === undefined) return step
+  return { ...step, edit: { path: given.path, value: replaced(given.value, inner, chosen) } }
+}
+
+/** The name of a place in the arguments, as in reports. */
+export function placeName(
+  { item }: Pick<VariedStep, 'item'>,
+  { path }: Pick<ArgumentPlace, 'path'>,
+  context: Pick<VaryContext, 'session'>,
+): string {
+  return formatPath([...(argumentsOf({ item }, context)?.path.slice(1) ?? []), ...path])
 }

@@ -11,7 +11,7 @@ import { observeRun, type ServerProbe } from '../shrink/prober.ts'
 import { shrinkTape, type ShrinkResult } from '../shrink/shrink.ts'
 import { loadTape } from '../store/file/read.ts'
 import { TAPE_EXTENSION } from '../store/home.ts'
-import { nameOf } from './operators.ts'
+import { callOf } from './operators.ts'
 import { playableSession, type VariedStep } from './varied-session.ts'
 
 export interface RunnerOptions {
@@ -53,7 +53,7 @@ interface TriedSession {
   readonly run: number
   /** Conditions of `reelay shrink`. */
   readonly oracles: readonly string[]
-  readonly onStep?: (item: number, step: ReplayStep) => void
+  readonly onStep?: (step: VariedStep, result: ReplayStep) => void
   /** Returns true for a failure that does not matter. */
   readonly isIgnored?: (failure: Failure) => boolean
 }
@@ -67,12 +67,13 @@ export class SessionRunner {
   readonly held: Set<string> = new Set()
   runs = 0
   calls = 0
+  /** Milliseconds that failures were shrunk for. */
+  shrinkingMs = 0
   readonly #session: FailingSession
   readonly #options: RunnerOptions
   readonly #folder = mkdtempSync(join(tmpdir(), 'reelay-vary-'))
   readonly #known = new Set<string>()
   readonly #began = monotonicNow()
-  #shrinkingMs = 0
 
   constructor(session: FailingSession, options: RunnerOptions) {
     this.#session = session
@@ -81,7 +82,7 @@ export class SessionRunner {
 
   /** Milliseconds, without the time that failures were shrunk for. */
   get elapsed(): number {
-    return monotonicNow() - this.#began - this.#shrinkingMs
+    return monotonicNow() - this.#began - this.shrinkingMs
   }
 
   async tryOut({
@@ -107,20 +108,24 @@ export class SessionRunner {
         run: { timeout: this.#timeout() },
         isEnough: endsRun,
         onStep: (step) => {
-          const item = played.itemOf.get(step.frame)
-          if (step.sent !== undefined && step.recordedId !== undefined) this.#count(item)
-          if (item !== undefined) onStep(item, step)
+          const varied = played.stepOf.get(step.frame)
+          if (step.sent !== undefined && step.recordedId !== undefined) this.#count(varied?.item)
+          if (varied !== undefined) onStep(varied, step)
         },
       },
     )
     for (const tool of held) this.held.add(tool)
-    const found = failures.map(({ failure }) => failure)
-    const isOver = found.findIndex(endsRun)
-    for (const failure of isOver < 0 ? found : found.slice(0, isOver + 1)) {
+    const isOver = failures.findIndex(({ failure }) => endsRun(failure))
+    for (const { failure, item } of isOver < 0 ? failures : failures.slice(0, isOver + 1)) {
       const key = failureKey(failure)
       if (this.#known.has(key) || signal.aborted || isIgnored(failure)) continue
       this.#known.add(key)
-      await this.#keepFailure(failure, { path, variation, run })
+      const shownBy = played.stepOf.get(played.tape.turns[item]?.trigger?.n ?? 0)?.probe
+      await this.#keepFailure(failure, {
+        path,
+        variation: shownBy === undefined ? variation : [shownBy],
+        run,
+      })
     }
   }
 
@@ -151,7 +156,7 @@ export class SessionRunner {
   #count(item: number | undefined): void {
     this.calls++
     if (item === undefined) return
-    const name = nameOf({ item }, { session: this.#session }).replace(/^\S+ /, '')
+    const name = callOf({ item }, { session: this.#session })
     this.sent.set(name, (this.sent.get(name) ?? 0) + 1)
   }
 
@@ -201,7 +206,7 @@ export class SessionRunner {
         if (!(error instanceof ReelayError) || error.code !== 'NOT_REPRODUCED') throw error
         isConfirmed = false
       }
-    this.#shrinkingMs += monotonicNow() - began
+    this.shrinkingMs += monotonicNow() - began
     this.failures.push({ ...failure, fails, variation, run, path: output, shrunk, isConfirmed })
   }
 }

@@ -25,7 +25,7 @@ test('a repeated call sends the values of the nearest earlier copy, and a stale 
   const { session, maker, user } = await pair()
   const twice = await playableSession(session, [{ item: maker }, { item: maker }, { item: user }])
   const places = twice.tape.turns.flatMap(({ trigger }, at) =>
-    trigger !== undefined && twice.itemOf.get(trigger.n) === maker ? [at] : [],
+    trigger !== undefined && twice.stepOf.get(trigger.n)?.item === maker ? [at] : [],
   )
   expect(places).toHaveLength(2)
   expect(twice.bindings.bindings[0]?.producer).toMatchObject({ kind: 'message', turn: places[1] })

@@ -27,11 +27,13 @@ export interface VariedStep {
   readonly session?: number
   /** The session whose generated values it sends; by default its own. */
   readonly valuesOf?: number
+  /** What is varied, if the step alone is an attack. */
+  readonly probe?: string
 }
 
-/** A session that can be replayed, and the positions on the tape of its messages, by their frames. */
+/** A session that can be replayed, and its steps by the frames of their messages. */
 interface VariedSession extends PlayedSession {
-  readonly itemOf: ReadonlyMap<number, number>
+  readonly stepOf: ReadonlyMap<number, VariedStep>
 }
 
 /** Makes a session of these steps that can be replayed. Messages get numbers of their own, and each gets the values of the nearest earlier message that generates them. */
@@ -54,10 +56,21 @@ export async function playableSession(
     tape: played,
     part: await selectServerPart(played, part.server),
     bindings: carriedBetween(bindings, steps, writer.copies),
-    itemOf: new Map(
-      writer.copies.map(({ place }, at) => [turns[place]?.trigger?.n ?? 0, steps[at]?.item ?? -1]),
+    stepOf: new Map(
+      writer.copies.flatMap(({ place }, at) =>
+        steps[at] === undefined ? [] : [[turns[place]?.trigger?.n ?? 0, steps[at]]],
+      ),
     ),
   }
+}
+
+/** A request that overlapped the one before it on the tape overlaps it again. */
+export function stepAsRecorded(item: number, { part, items }: FailingSession): VariedStep {
+  const before = items[items.indexOf(item) - 1]
+  const [own, other] = [part.turns.at(item), before === undefined ? undefined : part.turns.at(before)]
+  const end = other?.response?.n
+  const isTogether = end !== undefined && own?.trigger !== undefined && own.trigger.n < end
+  return { item, ...(isTogether && { isTogether }) }
 }
 
 function edited(turn: Turn, edit: VariedStep['edit']): Turn {

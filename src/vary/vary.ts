@@ -2,12 +2,13 @@ import { ReelayError } from '../errors.ts'
 import { seededRandom } from '../seeded-random.ts'
 import { type FailingSession, readFailingSession } from '../shrink/failing-session.ts'
 import { withRequirements } from '../shrink/reduce-set.ts'
+import { messagesOfTurn } from '../tape/turns.ts'
 import type { Tape } from '../store/file/read.ts'
 import { type ProbedServer, probeHttpServer } from './http-probes.ts'
 import { pickOperator, VARY_OPERATORS, type VaryContext } from './operators.ts'
-import { openProbes } from './probes.ts'
+import { openProbes, type ProbeCount, sendProbes } from './probes.ts'
 import { SessionRunner, type RunnerOptions, type VariedFailure } from './session-runner.ts'
-import type { VariedStep } from './varied-session.ts'
+import { stepAsRecorded, type VariedStep } from './varied-session.ts'
 
 /** The failures that variations look for. Each is also a condition of `reelay shrink --fails`. */
 const VARY_ORACLES = ['crash', 'hang', 'leak', 'internal-error', 'schema', 'protocol'] as const
@@ -35,48 +36,60 @@ export interface VaryResult {
   readonly seed: number
   readonly runs: number
   readonly calls: number
-  /** Milliseconds. */
+  /** Milliseconds, without the time that failures were shrunk for. */
   readonly duration: number
+  readonly shrinkingMs: number
   readonly failures: readonly VariedFailure[]
   /** How many calls of each method and tool were sent. */
   readonly sent: ReadonlyMap<string, number>
   /** Tools whose calls were not sent, because they may write and were not allowed. */
   readonly held: readonly string[]
   readonly stopped: 'runs' | 'calls' | 'time' | 'failures' | 'interrupted'
+  readonly probes?: ProbeCount
 }
 
-/** Runs variations of a recorded session against a server, and shrinks those that fail. */
+/** Runs variations of a recorded session against a server, and shrinks those that fail. Probes come first. */
 export async function varyTape(options: VaryOptions): Promise<VaryResult> {
   const { maxRuns, maxCalls, maxMs, maxFailures, seed, signal } = options
   const session = await readFailingSession(options.tape, options)
   const runner = new SessionRunner(session, options)
-  const probes = options.probes && (await openProbes(options.keep))
+  const probes =
+    options.probes &&
+    (await openProbes({ command: options.probe.command, messages: messagesOnTape(session.part) }))
   const oracles = probes === undefined ? VARY_ORACLES : [...PROBE_ORACLES, ...VARY_ORACLES]
+  const why = (run: number): VaryResult['stopped'] | undefined => {
+    if (signal.aborted) return 'interrupted'
+    if (runner.failures.length >= maxFailures) return 'failures'
+    if (runner.calls >= maxCalls) return 'calls'
+    if (runner.elapsed > maxMs) return 'time'
+    return run > maxRuns ? 'runs' : undefined
+  }
   try {
     const items = await runAsRecorded(session, runner)
     if (options.probes?.server !== undefined)
       for (const weakness of await probeHttpServer(options.probes.server)) runner.add(weakness)
-    let stopped: VaryResult['stopped'] = 'runs'
-    for (let run = 1; run <= maxRuns; run++) {
-      if (signal.aborted) stopped = 'interrupted'
-      else if (runner.failures.length >= maxFailures) stopped = 'failures'
-      else if (runner.calls >= maxCalls) stopped = 'calls'
-      else if (runner.elapsed > maxMs) stopped = 'time'
-      if (stopped !== 'runs') break
-      const varied = variation({ session, random: seededRandom(seed * 7919 + run), probes }, items, run)
-      await runner.tryOut({ ...varied, run, oracles })
-      for (const failure of probes?.taken() ?? []) runner.add(failure, { run, variation: varied.variation })
+    const sent = probes && (await sendProbes(items, session, { runner, probes, oracles, why }))
+    const first = runner.runs + 1
+    let run = first
+    for (; why(run) === undefined; run++) {
+      const context = { session, random: seededRandom(seed * 7919 + run) }
+      await runner.tryOut({ ...variation(context, items, run - first + 1), run, oracles })
+      for (const failure of probes?.taken() ?? []) runner.add(failure)
     }
-    return resultOf(runner, { seed, stopped })
+    return { ...resultOf(runner, { seed, stopped: why(run) ?? 'runs' }), ...(sent && { probes: sent }) }
   } finally {
     probes?.close()
     runner.close()
   }
 }
 
+function messagesOnTape({ turns }: FailingSession['part']): Iterable<string> {
+  return [...turns].flatMap((turn) => messagesOfTurn(turn).map(({ text }) => text))
+}
+
 export function resultOf(runner: SessionRunner, how: Pick<VaryResult, 'seed' | 'stopped'>): VaryResult {
-  const { runs, calls, elapsed: duration, failures, sent, held } = runner
-  return { ...how, runs, calls, duration, failures, sent, held: [...held].toSorted() }
+  const { runs, calls, elapsed: duration, shrinkingMs, failures, sent, held } = runner
+  return { ...how, runs, calls, duration, shrinkingMs, failures, sent, held: [...held].toSorted() }
 }
 
 /** Shows which messages can be sent, and which failures the session has without being varied. */
@@ -87,7 +100,7 @@ async function runAsRecorded(session: FailingSession, runner: SessionRunner): Pr
     variation: [],
     run: 0,
     oracles: VARY_ORACLES,
-    onStep: (item, { state }) => {
+    onStep: ({ item }, { state }) => {
       if (state === 'held' || state === 'unbound' || state === 'skipped') unsent.add(item)
     },
   })
@@ -106,29 +119,20 @@ export function nothingToSend(held: ReadonlySet<string>): ReelayError {
   })
 }
 
-/** A request that overlapped the one before it on the tape overlaps it again. */
-function stepAsRecorded(item: number, { part, items }: FailingSession): VariedStep {
-  const before = items[items.indexOf(item) - 1]
-  const [own, other] = [part.turns.at(item), before === undefined ? undefined : part.turns.at(before)]
-  const end = other?.response?.n
-  const isTogether = end !== undefined && own?.trigger !== undefined && own.trigger.n < end
-  return { item, ...(isTogether && { isTogether }) }
-}
-
 /** The first variations use one operator each, later ones all of them. The same seed makes the same variations. */
 function variation(
   context: VaryContext,
   items: readonly number[],
-  run: number,
+  number: number,
 ): { readonly steps: readonly VariedStep[]; readonly variation: readonly string[] } {
-  const { random, session, probes } = context
+  const { random, session } = context
   let steps = excerpt(items, session, random)
   const what: string[] = []
-  const isFirst = probes === undefined && run <= VARY_OPERATORS.length
+  const isFirst = number <= VARY_OPERATORS.length
   const many = Math.ceil(steps.length / STEPS_PER_CHANGE)
   const most = isFirst ? Math.ceil(many / 2) : 1 + Math.floor(random() * many)
   for (let tries = 0; what.length < most && tries < 4 * most; tries++) {
-    const operator = isFirst ? VARY_OPERATORS[run - 1] : pickOperator(context)
+    const operator = isFirst ? VARY_OPERATORS[number - 1] : pickOperator(context)
     const varied = operator?.vary(steps, context)
     if (varied === undefined) continue
     steps = varied.steps

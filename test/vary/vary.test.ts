@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { reelay } from '../replay/reelay.ts'
@@ -19,11 +20,14 @@ interface Report {
   readonly calls: number
   readonly held: readonly string[]
   readonly sent: Readonly<Record<string, number>>
+  readonly probes?: { readonly sent: number; readonly untried: readonly string[] }
   readonly failures: readonly {
     readonly fails: string
     readonly call: string
     readonly summary: string
     readonly variation: readonly string[]
+    readonly isConfirmed: boolean
+    readonly rerun?: string
     readonly capsules: readonly string[]
     readonly shrunk?: { readonly messages: { readonly before: number; readonly after: number } }
   }[]
@@ -70,8 +74,13 @@ test('a bug that needs a state is found by variations, shrunk, and runs again as
   })
   const { before = 0, after = before } = failure?.shrunk?.messages ?? {}
   expect(after).toBeLessThan(before)
-  expect(readFileSync(sarif, 'utf8')).toMatch(/"ruleId": ?"vary-internal-error"/)
   const capsule = failure?.capsules[0] ?? ''
+  const rerun = `reelay capsule run ${capsule} --allow create_list,add_item,close -- ${BUGGY.join(' ')}`
+  expect(failure?.rerun).toBe(rerun)
+  expect(resultsIn(sarif)).toMatchObject([
+    { ruleId: 'vary-internal-error', properties: { reproduce: rerun } },
+  ])
+  expect(readFileSync(capsule, 'utf8')).toContain('--allow create_list,add_item,close --')
   const again = await reelay('capsule', 'run', capsule, '--allow-writes', '--', ...BUGGY)
   expect([again.code, again.out]).toEqual([
     1,
@@ -240,34 +249,108 @@ test('a note that another session may read is a leak, with a capsule; a server t
   expect(fine.out).toContain('no value of one session showed up in the other')
 })
 
-test('probes find a file outside of the folder, a request to this machine, and a server that any web page can use', async () => {
-  const careless = fixtureServer('careless')
-  const keep = join(temporaryFolder(), 'failures')
+/** Records calls of the careless server. */
+function carelessTape(...calls: readonly (readonly [string, object])[]): string {
   const path = join(temporaryFolder(), 'careless.tape.jsonl')
-  const calls = JSON.stringify([
-    ['read', { file: 'notes.txt' }],
-    ['fetch', { url: 'http://127.0.0.1:9/' }],
-  ])
-  const [file = '', ...args] = program('caller', calls)
-  execFileSync(file, [...args, process.execPath, REELAY, 'record', '-q', '-o', path, '--', ...careless])
-  const server = start([...careless, '--http'])
+  const [file = '', ...args] = program('caller', JSON.stringify(calls))
+  const recorder = [process.execPath, REELAY, 'record', '-q', '-o', path, '--', ...fixtureServer('careless')]
+  execFileSync(file, [...args, ...recorder])
+  return path
+}
+
+function resultsIn(sarif: string): readonly {
+  readonly ruleId: string
+  readonly level: string
+  readonly properties?: { readonly reproduce: string }
+}[] {
+  return (JSON.parse(readFileSync(sarif, 'utf8')) as { runs: [{ results: ReturnType<typeof resultsIn> }] })
+    .runs[0].results
+}
+
+const PROBED: readonly (readonly [string, object])[] = [
+  ['read', { file: 'notes.txt' }],
+  ['fetch', { url: 'http://127.0.0.1:9/' }],
+]
+const TOKEN = ['--header', 'Authorization: Bearer abc']
+
+test('probes find a file outside of the folder, a request to this machine, and a server that any web page can use without the token', async () => {
+  const keep = join(temporaryFolder(), 'failures')
+  const server = start(fixtureServer('careless', '--http'))
   const url = (await server.line('http://')).trim()
+  const limits = ['--probes', '--variations', '8', '--for', '120s', '--keep', keep, '--json']
+  const run = await reelay('vary', carelessTape(...PROBED), ...limits, ...TOKEN, '--url', url)
+  expect([run.err, run.code]).toEqual(['', 1])
+  const found = (JSON.parse(run.out) as Report).failures.map(({ fails }) => fails)
+  expect(new Set(found)).toEqual(
+    new Set(['dns-rebinding', 'session-fixation', 'unauthenticated', 'traversal', 'ssrf']),
+  )
+  expect(readdirSync(keep).some((name) => name.endsWith('.capsule.html'))).toBe(true)
+})
+
+test('probes find nothing in a careful server, and name those that were not sent', async () => {
+  const server = start(fixtureServer('careless', '--http', '--careful'))
+  const url = (await server.line('http://')).trim()
+  const path = carelessTape(...PROBED, ['search', { query: 'milk' }])
+  const keep = join(temporaryFolder(), 'failures')
+  const limits = ['--probes', '--variations', '3', '--keep', keep]
+  const run = await reelay('vary', path, ...limits, ...TOKEN, '--url', url)
+  expect([run.err, run.code, existsSync(keep)]).toEqual(['', 0, false])
+  expect(run.out).toContain('no failure in 3 variations')
+  expect(run.out).toMatch(
+    /note: 3 probes were not tried, .*; tools\/call search \(#5 on the tape\) with arguments\.query: a text of 8 MB\n/,
+  )
+})
+
+test('the capsule of a file outside of the folder writes its file again, and says so if it cannot be checked', async () => {
+  const keep = join(temporaryFolder(), 'failures')
+  const sarif = join(keep, 'probes.sarif')
+  const careless = fixtureServer('careless')
+  const path = carelessTape(['read', { file: 'notes.txt' }])
   const run = await reelay(
     'vary',
     path,
     '--probes',
-    '--variations',
-    '12',
-    '--for',
-    '120s',
+    '--failures',
+    '1',
     '--keep',
     keep,
     '--json',
-    '--url',
-    url,
+    '--report',
+    `sarif=${sarif}`,
+    '--',
+    ...careless,
   )
   expect([run.err, run.code]).toEqual(['', 1])
-  const found = (JSON.parse(run.out) as Report).failures.map(({ fails }) => fails)
-  expect(new Set(found)).toEqual(new Set(['dns-rebinding', 'session-fixation', 'traversal', 'ssrf']))
-  expect(readdirSync(keep).some((name) => name.endsWith('.capsule.html'))).toBe(true)
+  const [failure] = (JSON.parse(run.out) as Report).failures
+  expect(failure).toMatchObject({ fails: 'traversal', call: 'tools/call read', isConfirmed: true })
+  expect(resultsIn(sarif)).toMatchObject([{ ruleId: 'probe-path-traversal', level: 'error' }])
+  const capsule = failure?.capsules[0] ?? ''
+  const again = await reelay('capsule', 'run', capsule, '--', ...careless)
+  expect([again.code, again.out]).toEqual([
+    1,
+    'tools/call read still fails (run 1): the response contains a file outside of what the server offers\n',
+  ])
+  const fixed = await reelay('capsule', 'run', capsule, '--runs', '1', '--', ...careless, '--careful')
+  expect([fixed.code, fixed.out]).toEqual([0, 'tools/call read does not fail any more (1 run)\n'])
+  const offering = await reelay('capsule', 'run', capsule, '--', ...careless, '/')
+  expect([offering.code, offering.out.split('\n')[0]]).toEqual([
+    3,
+    'tools/call read could not be checked: the server may read every folder in which a file could be hidden from it',
+  ])
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('reelay-canary-'))).toEqual([])
+})
+
+test('an order to a model that a tool repeats is a warning, which does not fail the run', async () => {
+  const keep = join(temporaryFolder(), 'failures')
+  const sarif = join(keep, 'probes.sarif')
+  const careless = fixtureServer('careless')
+  const path = carelessTape(['search', { query: 'milk' }])
+  const limits = ['--probes', '--variations', '1', '--keep', keep, '--report', `sarif=${sarif}`]
+  const run = await reelay('vary', path, ...limits, '--', ...careless)
+  expect([run.err, run.code]).toEqual(['', 0])
+  expect(run.out).toMatch(
+    /^1\. injection: tools\/call search: the result repeats an order to a model from an argument \(warning\)\n/,
+  )
+  expect(run.out).toMatch(/\n1 warning in 1 variation with /)
+  expect(resultsIn(sarif)).toMatchObject([{ ruleId: 'probe-injection', level: 'warning' }])
 })

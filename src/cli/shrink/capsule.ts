@@ -10,7 +10,7 @@ import {
   type OptionTable,
 } from '../options/option.ts'
 import { countValue, fileValue, textValue } from '../options/option-types.ts'
-import { readReplayFlags, REPLAY_OPTIONS } from '../options/replay-options.ts'
+import { REPLAY_OPTIONS } from '../options/replay-options.ts'
 import { overwriteOption } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
@@ -18,6 +18,8 @@ import { FoldedStderr } from '../replay/replay-target.ts'
 import { abortOnSignals } from '../signals.ts'
 import type { CommandDefinition } from '../command.ts'
 import { errorMessage } from '../../errors.ts'
+import type { AddedHeader } from '../../http/headers.ts'
+import { bareHost, isLoopback } from '../../http/hosts.ts'
 import { type Capsule, readCapsule } from '../../shrink/capsule.ts'
 import { runCapsule } from '../../shrink/run-capsule.ts'
 import { loadTape } from '../../store/file/read.ts'
@@ -25,21 +27,25 @@ import { writeOwnFile } from '../../store/file/replace-file.ts'
 import { requireNewTape } from '../../store/file/write.ts'
 import { TAPE_EXTENSION } from '../../store/home.ts'
 import { escapeControlChars } from '../../text.ts'
-import { createProbe, SHARED_LIVE_OPTIONS } from './shrink.ts'
+import { createProbe, otherHeaderOption, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
 
 interface CapsuleRunFlags {
   readonly fails?: string
   readonly runs?: number
+  readonly otherHeader?: readonly AddedHeader[]
 }
 
 const CAPSULE_ARGUMENT = { '<capsule>': 'A .capsule.html or .capsule.md file of reelay shrink' }
 
-const CAPSULE_RUN_OPTIONS: OptionTable<CapsuleRunFlags> & OptionRows = inGroup('Failure', {
-  fails: option('--fails <condition>', textValue, 'Use this condition instead of that of the capsule'),
-  runs: option('--runs <n>', countValue(1000), 'Run the session this many times, until it fails', {
-    default: '3',
+const CAPSULE_RUN_OPTIONS: OptionTable<CapsuleRunFlags> & OptionRows = {
+  ...inGroup('Failure', {
+    fails: option('--fails <condition>', textValue, 'Use this condition instead of that of the capsule'),
+    runs: option('--runs <n>', countValue(1000), 'Run the session this many times, until it fails', {
+      default: '3',
+    }),
   }),
-})
+  otherHeader: otherHeaderOption,
+}
 
 const runCommand: CommandDefinition = {
   name: 'run',
@@ -55,7 +61,7 @@ const runCommand: CommandDefinition = {
   common: 'fails runs url allow allowWrites beforeRun timeout'.split(' '),
   run: async ([path = '', ...command], given) => {
     const flags = readOptions<CapsuleRunFlags>(CAPSULE_RUN_OPTIONS, given, { command: 'capsule run' })
-    const live = readReplayFlags('capsule run', given)
+    const live = readLiveFlags('capsule run', given)
     const capsule = openCapsule(path)
     const { facts } = capsule
     const fails = flags.fails ?? facts.fails
@@ -68,8 +74,11 @@ const runCommand: CommandDefinition = {
     const stderr = new FoldedStderr(live.verbose === true)
     await withTape(capsule, async (file) => {
       const tape = await loadTape(file, 'server')
-      const probe = createProbe({ fails, command, live, signal, stderr, header: tape.header })
-      const outcome = await runCapsule({ tape, facts, probe, runs: flags.runs ?? DEFAULT_RUNS, signal })
+      const { otherHeader, runs = DEFAULT_RUNS } = flags
+      const { header } = tape
+      const probe = createProbe({ fails, command, live, otherHeader, signal, stderr, header })
+      const isRemote = live.url !== undefined && !isLoopback(bareHost(live.url))
+      const outcome = await runCapsule({ tape, facts, probe, runs, signal, isRemote })
       print(createOutputRedactor()(outcomeText(facts.call, outcome)))
       process.exitCode = signal.aborted
         ? 130
@@ -91,7 +100,7 @@ function outcomeText(call: string, outcome: Awaited<ReturnType<typeof runCapsule
       return `${name} still fails (run ${outcome.run}): ${escapeControlChars(outcome.summary)}\n`
     case 'passes':
       return `${name} does not fail any more (${outcome.runs} ${outcome.runs === 1 ? 'run' : 'runs'})\n`
-    case 'not-sent':
+    case 'unknown':
       return `${name} could not be checked: ${escapeControlChars(outcome.why)}\n  hint: ${escapeControlChars(outcome.hint)}\n`
   }
 }
@@ -161,6 +170,7 @@ const showCommand: CommandDefinition = {
       `${facts.call} fails: ${facts.summary}`,
       ...facts.story.map((line, at) => `  ${at + 1}. ${line}`),
       `condition: ${facts.fails}`,
+      ...(facts.writes.length === 0 ? [] : [`may write: ${facts.writes.join(', ')}`]),
       `server: ${facts.server}`,
       facts.proof,
     ]

@@ -1,15 +1,7 @@
 import { resolve } from 'node:path'
 import { requireAllowedTarget, seedOption } from '../options/live-options.ts'
 import { inGroup, option, readOptions, type OptionRows, type OptionTable } from '../options/option.ts'
-import {
-  countValue,
-  fileValue,
-  headerRecord,
-  headerValue,
-  listOf,
-  nameList,
-  switchOn,
-} from '../options/option-types.ts'
+import { countValue, fileValue, nameList, switchOn } from '../options/option-types.ts'
 import { REPLAY_OPTIONS } from '../options/replay-options.ts'
 import { jsonOption } from '../options/shared-options.ts'
 import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
@@ -19,15 +11,12 @@ import { FoldedStderr } from '../replay/replay-target.ts'
 import { abortOnSignals } from '../signals.ts'
 import type { CommandDefinition } from '../command.ts'
 import type { AddedHeader } from '../../http/headers.ts'
-import type { ReplayTarget } from '../../replay/options.ts'
-import { urlTarget } from '../../replay/targets.ts'
 import { isFailing, type ReportedFailure } from '../../report/failures/variations.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { resolveTape } from '../../store/home.ts'
-import type { ServerProbe } from '../../shrink/prober.ts'
 import { isolateTape } from '../../vary/isolate.ts'
-import { createProbe, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
+import { createProbe, otherHeaderOption, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
 import { reportFailure, targetAllowedOption } from './vary.ts'
 
 interface IsolateFlags extends ReportFlags {
@@ -61,14 +50,7 @@ const ISOLATE_ONLY_OPTIONS: OptionTable<IsolateFlags> & OptionRows = {
       'Processes of a server command must not share values through files or a database either',
     ),
   }),
-  ...inGroup('Live server', {
-    otherHeader: option(
-      '--other-header',
-      listOf(headerValue),
-      'Add a header to the requests of the second session instead of --header, such as the token of another user (repeatable)',
-      { needs: { url: true } },
-    ),
-  }),
+  otherHeader: otherHeaderOption,
   targetAllowed: targetAllowedOption,
   ...inGroup('Output', {
     keep: option('--keep <folder>', fileValue, 'Write the tapes and capsules of failures to this folder', {
@@ -104,17 +86,15 @@ export const isolateCommand: CommandDefinition = {
     const stderr = new FoldedStderr(live.verbose === true)
     showTapeReading()
     const tape = await loadTape(resolveTape(name), 'server')
-    const probe = createProbe({ fails: 'isolation', command, live, signal, stderr, header: tape.header })
+    const { otherHeader } = flags
+    const { header } = tape
+    const probe = createProbe({ fails: 'isolation', command, live, otherHeader, signal, stderr, header })
     if (probe.kind !== 'server') throw new Error('a test command has no sessions')
-    const others =
-      live.url === undefined || flags.otherHeader === undefined
-        ? probe
-        : withOtherTarget(probe, urlTarget(live.url, { headers: headerRecord(flags.otherHeader) }))
     const result = await isolateTape({
       tape,
       server: live.server,
       bindings: live.bindings,
-      probe: others,
+      probe,
       seed: flags.seed ?? DEFAULT_SEED,
       rounds: flags.rounds ?? DEFAULT_ROUNDS,
       shared: flags.shared ?? [],
@@ -124,25 +104,12 @@ export const isolateCommand: CommandDefinition = {
       onProgress: ({ runs, calls, failures, stage }) =>
         showProgress(`${stage}: order ${runs}, ${calls} calls, ${failures} failed`),
     }).finally(clearProgress)
-    const server = command.join(' ') || String(live.url ?? '')
     const failures: ReportedFailure[] = []
-    for (const failure of result.failures) failures.push(await reportFailure(failure, server))
+    for (const failure of result.failures)
+      failures.push(await reportFailure(failure, { tape, command, live, given }))
     const isolation = { isWarning: live.url === undefined && flags.strict !== true }
     const report = { ...result, tape: tape.path, failures, isolation }
     await output.write(report, { command: 'isolate' })
     process.exitCode = signal.aborted ? 130 : failures.some((failure) => isFailing(failure, report)) ? 1 : 0
   },
-}
-
-/** The second session of each run is opened on the other target. */
-function withOtherTarget(probe: ServerProbe, other: ReplayTarget): ServerProbe {
-  let opened = 0
-  return {
-    ...probe,
-    before: async () => {
-      opened = 0
-      await probe.before?.()
-    },
-    target: { ...probe.target, open: (handlers) => (opened++ === 0 ? probe.target : other).open(handlers) },
-  }
 }

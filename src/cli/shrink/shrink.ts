@@ -2,17 +2,28 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import {
   usageError,
+  formatOptions,
   inGroup,
   option,
   readOptions,
   type GivenOptions,
+  type OptionRow,
   type OptionRows,
   type OptionTable,
 } from '../options/option.ts'
-import { countValue, durationValue, fileValue, switchOff, textValue } from '../options/option-types.ts'
+import {
+  countValue,
+  durationValue,
+  fileValue,
+  headerRecord,
+  headerValue,
+  listOf,
+  switchOff,
+  textValue,
+} from '../options/option-types.ts'
 import { readSecretValues } from '../options/live-options.ts'
 import {
   readReplayFlags,
@@ -28,13 +39,23 @@ import { createBeforeRun, REPLAY_ARGUMENTS } from '../replay/replay.ts'
 import { FoldedStderr, readReplayTarget } from '../replay/replay-target.ts'
 import { abortOnSignals } from '../signals.ts'
 import type { CommandDefinition } from '../command.ts'
+import type { AddedHeader } from '../../http/headers.ts'
 import { signalGroup } from '../../link/process/process-family.ts'
+import type { ReplayTarget } from '../../replay/options.ts'
+import { urlTarget } from '../../replay/targets.ts'
 import { liveSecrets } from '../../replay/session/live-secrets.ts'
 import { shrinkAsJson, shrinkAsText, type ShrinkReport } from '../../report/failures/shrink.ts'
 import { shareTape } from '../../share/share-tape.ts'
-import { capsuleAsHtml, capsuleAsMarkdown, capsuleFacts, tellStory } from '../../shrink/capsule.ts'
+import {
+  capsuleAsHtml,
+  capsuleAsMarkdown,
+  capsuleFacts,
+  type CapsuleFacts,
+  tellStory,
+} from '../../shrink/capsule.ts'
+import { writingTools } from '../../shrink/failing-session.ts'
 import { parseOracle } from '../../shrink/oracle.ts'
-import type { Probe } from '../../shrink/prober.ts'
+import type { Probe, ServerProbe } from '../../shrink/prober.ts'
 import { shrinkTape, type ShrinkResult } from '../../shrink/shrink.ts'
 import { loadTape } from '../../store/file/read.ts'
 import { writeOwnFile } from '../../store/file/replace-file.ts'
@@ -60,7 +81,7 @@ const SHRINK_ONLY_OPTIONS: OptionTable<ShrinkFlags> & OptionRows = {
     fails: option(
       '--fails <condition>',
       textValue,
-      "The failure to keep: is-error, error, crash, hang, internal-error, leak, schema, protocol, isolation, difference, secret, a filter such as 'result.total > 100', or 'command: npm test' (required)",
+      "The failure to keep: is-error, error, crash, hang, internal-error, leak, schema, protocol, isolation, difference, secret, traversal, injection, a filter such as 'result.total > 100', or 'command: npm test' (required)",
     ),
     at: option('--at <exchange>', countValue(), 'Keep the failure of this exchange, e.g. 38 for #38', {
       default: 'the last kind of failure in the session',
@@ -100,6 +121,14 @@ type LiveFlags = Pick<
   | 'secrets'
 >
 
+/** `--other-header` of the commands that play two sessions. */
+export const otherHeaderOption: OptionRow<readonly AddedHeader[]> = option(
+  '--other-header',
+  listOf(headerValue),
+  'Add a header to the requests of the second session instead of --header, such as the token of another user (repeatable)',
+  { needs: { url: true }, group: 'Live server' },
+)
+
 export const SHARED_LIVE_OPTIONS: OptionTable<LiveFlags> & OptionRows = {
   url: REPLAY_OPTIONS.url,
   header: REPLAY_OPTIONS.header,
@@ -118,7 +147,7 @@ export const SHARED_LIVE_OPTIONS: OptionTable<LiveFlags> & OptionRows = {
 }
 
 /** Reads the options of a run. Options of the command itself may have the names of other options of `replay`. */
-export function readLiveFlags(command: 'vary' | 'isolate', given: GivenOptions): ReplayFlags {
+export function readLiveFlags(command: 'vary' | 'isolate' | 'capsule run', given: GivenOptions): ReplayFlags {
   const names = new Set([...Object.keys(SHARED_LIVE_OPTIONS), 'verbose'])
   return readReplayFlags(
     command,
@@ -145,7 +174,8 @@ export const shrinkCommand: CommandDefinition = {
   run: async ([name = '', ...command], given) => {
     const flags = readOptions<ShrinkFlags>(SHRINK_ONLY_OPTIONS, given, { command: 'shrink' })
     const signal = abortOnSignals()
-    const result = await shrink({ name, command, flags, live: readReplayFlags('shrink', given), signal })
+    const live = readReplayFlags('shrink', given)
+    const result = await shrink({ name, command, flags, live, given, signal })
     print(createOutputRedactor()(given['json'] === undefined ? shrinkAsText(result) : shrinkAsJson(result)))
     if (signal.aborted) process.exitCode = 130
   },
@@ -156,10 +186,11 @@ interface ShrinkRun {
   readonly command: readonly string[]
   readonly flags: ShrinkFlags
   readonly live: ReplayFlags
+  readonly given: GivenOptions
   readonly signal: AbortSignal
 }
 
-async function shrink({ name, command, flags, live, signal }: ShrinkRun): Promise<ShrinkReport> {
+async function shrink({ name, command, flags, live, given, signal }: ShrinkRun): Promise<ShrinkReport> {
   const { fails, probes: maxProbes = DEFAULT_PROBES, for: maxMs = DEFAULT_TIME_MS } = flags
   if (fails === undefined)
     throw usageError(
@@ -188,11 +219,66 @@ async function shrink({ name, command, flags, live, signal }: ShrinkRun): Promis
   }).finally(clearProgress)
   const small = await loadTape(output)
   const story = tellStory(small.turns, result.failure.summary)
+  const writes = probe.kind === 'server' ? await writingTools(small, { tape, server: live.server }) : []
+  const server = serverText(command, live)
   const capsules =
-    flags.capsule === false
-      ? []
-      : await writeCapsules(result, { fails, story, server: command.join(' ') || String(live.url ?? '') })
-  return { ...result, story, capsules }
+    flags.capsule === false ? [] : await writeCapsules(result, { fails, story, server, writes })
+  const [capsule] = capsules
+  const rerun =
+    capsule === undefined ? undefined : rerunLine(['capsule', 'run', capsule], { writes, command, given })
+  return { ...result, story, capsules, rerun }
+}
+
+export function serverText(command: readonly string[], { url }: ReplayFlags): string {
+  return command.join(' ') || String(url ?? '')
+}
+
+/** The command line that runs a failure again, with the options that the session needs. */
+export function rerunLine(
+  [...words]: readonly string[],
+  {
+    writes,
+    command,
+    given,
+  }: {
+    readonly writes: readonly string[]
+    readonly command: readonly string[]
+    readonly given: GivenOptions
+  },
+): string {
+  const options = formatOptions(
+    { ...SHARED_LIVE_OPTIONS, otherHeader: otherHeaderOption },
+    given,
+    RERUN_OPTIONS,
+  )
+  const line = [
+    'reelay',
+    ...words.map((word) => (isAbsolute(word) ? pathFromHere(word) : word)),
+    ...options,
+    ...(writes.length > 0 ? ['--allow', writes.join()] : []),
+    ...(command.length > 0 ? ['--', ...command] : []),
+  ]
+  return line.map(quoteShellWord).join(' ')
+}
+
+/** The options without which the server or its responses would be others. */
+const RERUN_OPTIONS = [
+  'url',
+  'header',
+  'otherHeader',
+  'sse',
+  'timeout',
+  'startTimeout',
+  'ignore',
+  'onAsk',
+  'beforeRun',
+  'secret',
+  'secrets',
+]
+
+function pathFromHere(file: string): string {
+  const below = relative(process.cwd(), file)
+  return below.startsWith('..') ? file : below
 }
 
 function baseName(tape: string): string {
@@ -203,6 +289,8 @@ interface ProbeSource {
   readonly fails: string
   readonly command: readonly string[]
   readonly live: ReplayFlags
+  /** The headers of the second session, if it has others than the first one. */
+  readonly otherHeader?: readonly AddedHeader[] | undefined
   readonly signal: AbortSignal
   readonly stderr: FoldedStderr
   readonly header: Parameters<typeof liveSecrets>[0]
@@ -211,7 +299,8 @@ interface ProbeSource {
 const COMMAND_PREFIX = /^command:\s*/
 
 /** Reads how a candidate is tried: with a server, or with a test command. */
-export function createProbe({ fails, command, live, signal, stderr, header }: ProbeSource): Probe {
+export function createProbe(source: ProbeSource): Probe {
+  const { fails, command, live, otherHeader, signal, stderr, header } = source
   if (COMMAND_PREFIX.test(fails)) {
     if (command.length > 0 || live.url !== undefined)
       throw usageError(
@@ -225,7 +314,7 @@ export function createProbe({ fails, command, live, signal, stderr, header }: Pr
   const secrets = liveSecrets(header, { values })
   const before = createBeforeRun(live.beforeRun, signal)
   let run = 0
-  return {
+  const probe: ServerProbe = {
     kind: 'server',
     oracle: parseOracle(fails),
     target: readReplayTarget(command, live, (chunk) => stderr.add(chunk)),
@@ -238,6 +327,22 @@ export function createProbe({ fails, command, live, signal, stderr, header }: Pr
       keepTexts: Infinity,
     },
     ...(before && { before: () => before(++run) }),
+  }
+  return live.url === undefined || otherHeader === undefined
+    ? probe
+    : withOtherTarget(probe, urlTarget(live.url, { headers: headerRecord(otherHeader) }))
+}
+
+/** The second session of each run is opened on the other target. */
+function withOtherTarget(probe: ServerProbe, other: ReplayTarget): ServerProbe {
+  let opened = 0
+  return {
+    ...probe,
+    before: async () => {
+      opened = 0
+      await probe.before?.()
+    },
+    target: { ...probe.target, open: (handlers) => (opened++ === 0 ? probe.target : other).open(handlers) },
   }
 }
 
@@ -267,11 +372,7 @@ async function runTestCommand(
 /** Writes the session as a page, and as text if it is short. The tape in it is a copy that is safe to share. */
 export async function writeCapsules(
   { failure, path, isSequential, hasPauses }: ShrinkResult,
-  {
-    fails,
-    story,
-    server,
-  }: { readonly fails: string; readonly story: readonly string[]; readonly server: string },
+  { fails, story, server, writes }: Pick<CapsuleFacts, 'fails' | 'story' | 'server' | 'writes'>,
 ): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'reelay-capsule-'))
   try {
@@ -285,6 +386,7 @@ export async function writeCapsules(
       summary: redact(failure.summary),
       isSequential,
       hasPauses,
+      writes: writes.map(redact),
       server: redact(server),
       story: story.map(redact),
       proof: `The tape was checked by reelay share: ${shared.secrets} secrets replaced, none left, ${shared.answered} requests answered as on the tape.`,

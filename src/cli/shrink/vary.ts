@@ -4,6 +4,7 @@ import {
   inGroup,
   option,
   readOptions,
+  type GivenOptions,
   type OptionRow,
   type OptionRows,
   type OptionTable,
@@ -16,7 +17,7 @@ import {
   switchOff,
   switchOn,
 } from '../options/option-types.ts'
-import { REPLAY_OPTIONS } from '../options/replay-options.ts'
+import { REPLAY_OPTIONS, type ReplayFlags } from '../options/replay-options.ts'
 import { jsonOption } from '../options/shared-options.ts'
 import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
 import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
@@ -27,11 +28,19 @@ import type { CommandDefinition } from '../command.ts'
 import { isFailing, type ReportedFailure } from '../../report/failures/variations.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import { tellStory } from '../../shrink/capsule.ts'
-import { loadTape } from '../../store/file/read.ts'
+import { writingTools } from '../../shrink/failing-session.ts'
+import { loadTape, type Tape } from '../../store/file/read.ts'
 import { resolveTape } from '../../store/home.ts'
 import type { VariedFailure } from '../../vary/session-runner.ts'
 import { varyTape } from '../../vary/vary.ts'
-import { createProbe, readLiveFlags, SHARED_LIVE_OPTIONS, writeCapsules } from './shrink.ts'
+import {
+  createProbe,
+  readLiveFlags,
+  rerunLine,
+  serverText,
+  SHARED_LIVE_OPTIONS,
+  writeCapsules,
+} from './shrink.ts'
 
 interface VaryFlags extends ReportFlags {
   readonly seed?: number
@@ -146,21 +155,36 @@ export const varyCommand: CommandDefinition = {
       onProgress: ({ runs, calls, failures, stage }) =>
         showProgress(`${stage}: variation ${runs}, ${calls} calls, ${failures} failed`),
     }).finally(clearProgress)
-    const server = command.join(' ') || String(live.url ?? '')
     const failures: ReportedFailure[] = []
-    for (const failure of result.failures) failures.push(await reportFailure(failure, server))
+    for (const failure of result.failures)
+      failures.push(await reportFailure(failure, { tape, command, live, given }))
     const report = { ...result, tape: tape.path, failures }
     await output.write(report, { command: 'vary' })
     process.exitCode = signal.aborted ? 130 : failures.some((failure) => isFailing(failure, report)) ? 1 : 0
   },
 }
 
+/** How a command was started. */
+interface StartedRun {
+  readonly tape: Tape
+  readonly command: readonly string[]
+  readonly live: ReplayFlags
+  readonly given: GivenOptions
+}
+
 /** Tells the story of a failure, and writes its capsules if it was shrunk. */
-export async function reportFailure(failure: VariedFailure, server: string): Promise<ReportedFailure> {
-  if (failure.path === undefined) return { ...failure, story: [], capsules: [] }
-  const { turns } = await loadTape(failure.path)
-  const story = tellStory(turns, failure.summary)
-  const { shrunk, fails } = failure
-  const capsules = shrunk === undefined ? [] : await writeCapsules(shrunk, { fails, story, server })
-  return { ...failure, story, capsules }
+export async function reportFailure(
+  failure: VariedFailure,
+  { tape, command, live, given }: StartedRun,
+): Promise<ReportedFailure> {
+  const { path, shrunk, fails, summary } = failure
+  if (path === undefined) return { ...failure, story: [], capsules: [], rerun: undefined }
+  const small = await loadTape(path)
+  const story = tellStory(small.turns, summary)
+  const writes = await writingTools(small, { tape, server: live.server })
+  const server = serverText(command, live)
+  const capsules = shrunk === undefined ? [] : await writeCapsules(shrunk, { fails, story, server, writes })
+  const [capsule] = capsules
+  const words = capsule === undefined ? ['shrink', path, '--fails', fails] : ['capsule', 'run', capsule]
+  return { ...failure, story, capsules, rerun: rerunLine(words, { writes, command, given }) }
 }

@@ -6,10 +6,12 @@ import { formatDuration } from '../table.ts'
 export interface ShrinkReport extends ShrinkResult {
   readonly story: readonly string[]
   readonly capsules: readonly string[]
+  /** The command line that runs the capsule. */
+  readonly rerun: string | undefined
 }
 
 export function shrinkAsText(report: ShrinkReport): string {
-  const { failure, messages, edits, probes, duration, path, capsules, story, smallest } = report
+  const { failure, messages, edits, probes, duration, path, capsules, story, smallest, rerun } = report
   const lines = [
     `${failure.call} fails: ${failure.summary}`,
     ...story.slice(0, -1).map((line, at) => `  ${at + 1}. ${line}`),
@@ -18,9 +20,7 @@ export function shrinkAsText(report: ShrinkReport): string {
     `the smallest session failed in ${smallest.failed} of ${smallest.of} runs${flakyNote(report)}`,
     ...modeNotes(report),
     `wrote ${[path, ...capsules].join(', ')}`,
-    ...(capsules[0] === undefined
-      ? []
-      : [`run it again: reelay capsule run ${capsules[0]} -- <server command>`]),
+    ...(rerun === undefined ? [] : [`run it again: ${rerun}`]),
   ]
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')
 }

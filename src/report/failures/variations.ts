@@ -18,32 +18,35 @@ export interface VariationReport extends Omit<VaryResult, 'failures'> {
 export interface ReportedFailure extends VariedFailure {
   readonly story: readonly string[]
   readonly capsules: readonly string[]
+  /** The command line that runs its capsule, or that shrinks it; `undefined` if no session is needed. */
+  readonly rerun: string | undefined
 }
 
 export function variationsAsText(report: VariationReport): string {
   const { failures } = report
   const lines = [
-    ...failures.flatMap((failure, at) => [...failureLines(failure, at + 1), '']),
+    ...failures.flatMap((failure, at) => [...failureLines(failure, at + 1, report), '']),
     summaryOf(report),
     ...notesOf(report),
   ]
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')
 }
 
-function failureLines(failure: ReportedFailure, number: number): readonly string[] {
-  const { call, fails, summary, story, capsules, path, isConfirmed, shrunk } = failure
+function failureLines(failure: ReportedFailure, number: number, report: VariationReport): readonly string[] {
+  const { call, fails, summary, story, capsules, path, isConfirmed, shrunk, rerun } = failure
+  const notes = [
+    ...(isFailing(failure, report) ? [] : ['warning']),
+    ...(isConfirmed ? [] : ['it did not fail again']),
+  ]
   return [
-    `${number}. ${fails}: ${call}: ${summary}${isConfirmed ? '' : ' (it did not fail again)'}`,
+    `${number}. ${fails}: ${call}: ${summary}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`,
     ...(path === undefined && failure.run === 0 ? [] : [`   varied: ${variationOf(failure)}`]),
     ...story.slice(0, -1).map((line) => `     ${line}`),
     ...(shrunk === undefined
       ? []
       : [`   ${shrunk.messages.after} of ${shrunk.messages.before} messages are needed`]),
-    ...(capsules[0] === undefined
-      ? path === undefined
-        ? []
-        : [`   tape: ${path}`]
-      : [`   run it again: reelay capsule run ${capsules[0]} -- <server command>`]),
+    ...(capsules.length > 0 || path === undefined ? [] : [`   tape: ${path}`]),
+    ...(rerun === undefined ? [] : [`   ${capsules.length > 0 ? 'run it again' : 'shrink it'}: ${rerun}`]),
   ]
 }
 
@@ -51,12 +54,26 @@ function variationOf({ variation }: VariedFailure): string {
   return variation.length === 0 ? 'nothing: the session fails as it was recorded' : variation.join('; ')
 }
 
-/** `2 failures in 120 variations with 3,400 calls in 60 s, seed 1` */
-function summaryOf({ failures, runs, calls, duration, seed, stopped, isolation }: VariationReport): string {
-  const found = failures.length === 0 ? 'no failure' : count(failures.length, 'failure')
+/** `2 failures and 1 warning in 120 variations with 3,400 calls in 60 s, and 12 s to shrink them, seed 1` */
+function summaryOf(report: VariationReport): string {
+  const { failures, runs, calls, duration, shrinkingMs, seed, stopped, isolation } = report
   if (isolation !== undefined)
     return `${failures.length === 0 ? 'no value' : `values`} of one session showed up in the other${failures.length === 0 ? '' : `: in ${count(failures.length, 'call')}`} (${count(runs, 'order')}, ${count(calls, 'call')}, seed ${seed})${ENDS[stopped]}`
-  return `${found} in ${count(runs, 'variation')} with ${count(calls, 'call')} in ${formatDuration(duration)}, seed ${seed}${ENDS[stopped]}`
+  const shrinking =
+    shrinkingMs === 0
+      ? ''
+      : `, and ${formatDuration(shrinkingMs)} to shrink ${failures.length === 1 ? 'it' : 'them'}`
+  return `${foundText(report)} in ${count(runs, 'variation')} with ${count(calls, 'call')} in ${formatDuration(duration)}${shrinking}, seed ${seed}${ENDS[stopped]}`
+}
+
+/** What decides the exit code is a failure, anything else a warning. */
+function foundText(report: VariationReport): string {
+  const failing = report.failures.filter((failure) => isFailing(failure, report)).length
+  const warnings = report.failures.length - failing
+  return [
+    ...(failing > 0 || warnings === 0 ? [failing === 0 ? 'no failure' : count(failing, 'failure')] : []),
+    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+  ].join(' and ')
 }
 
 function count(number: number, word: string): string {
@@ -71,9 +88,10 @@ const ENDS: Readonly<Record<VaryResult['stopped'], string>> = {
   interrupted: '; interrupted',
 }
 
-function notesOf({ held, failures, isolation }: VariationReport): readonly string[] {
+function notesOf({ held, failures, isolation, probes }: VariationReport): readonly string[] {
   return [
     ...(held.length > 0 ? [heldNote(held)] : []),
+    ...(probes === undefined ? [] : probeNotes(probes)),
     ...(failures.length > 0 && isolation?.isWarning
       ? [
           'note: each session had a process of its own, so they share files or a database; if they must not: --strict',
@@ -81,6 +99,32 @@ function notesOf({ held, failures, isolation }: VariationReport): readonly strin
       : []),
   ]
 }
+
+function probeNotes({
+  sent,
+  untried,
+  triesPaths,
+}: NonNullable<VariationReport['probes']>): readonly string[] {
+  const shown = untried.slice(0, MOST_UNTRIED)
+  const more = untried.length - shown.length
+  return [
+    ...(sent + untried.length === 0
+      ? ['note: no probe was sent, because no call that may be sent has a text as an argument']
+      : [`note: ${count(sent, 'probe')} ${sent === 1 ? 'was' : 'were'} sent`]),
+    ...(untried.length === 0
+      ? []
+      : [
+          `note: ${count(untried.length, 'probe')} ${untried.length === 1 ? 'was' : 'were'} not tried, for example with a longer --for: ${shown.join('; ')}${more === 0 ? '' : `; and ${more} more`}`,
+        ]),
+    ...(triesPaths
+      ? []
+      : [
+          'note: no path was tried, because the server may read every folder in which a file could be hidden from it',
+        ]),
+  ]
+}
+
+const MOST_UNTRIED = 10
 
 function heldNote(held: readonly string[]): string {
   const names = held.join()
@@ -123,13 +167,13 @@ export function variationsDocument(report: VariationReport, context: DocumentCon
   }
 }
 
-/** Whether a failure decides the exit code. */
+/** Whether a failure decides the exit code. A tool that repeats an argument may do so on purpose. */
 export function isFailing({ isConfirmed, fails }: VariedFailure, { isolation }: VariationReport): boolean {
   return isConfirmed && fails !== 'injection' && isolation?.isWarning !== true
 }
 
 function failureItem(failure: ReportedFailure, isError: boolean): ReportItem {
-  const { call, fails, summary, signature, capsules, path } = failure
+  const { call, fails, summary, signature, rerun } = failure
   return {
     name: `${call} (${fails})`,
     group: call.split(' ')[0] ?? call,
@@ -142,12 +186,7 @@ function failureItem(failure: ReportedFailure, isError: boolean): ReportItem {
         fingerprint: findingFingerprint(fails, `${call} ${signature}`),
       },
     ],
-    ...(path !== undefined && {
-      reproduce:
-        capsules[0] === undefined
-          ? `reelay shrink ${path} --fails ${fails} -- <server command>`
-          : `reelay capsule run ${capsules[0]} -- <server command>`,
-    }),
+    ...(rerun !== undefined && { reproduce: rerun }),
   }
 }
 
