@@ -9,8 +9,6 @@ import { join } from 'node:path'
 import { installNode, NODES } from './pinned.mjs'
 import { installWhenNeeded, root, run } from './run.mjs'
 
-const NEWMAN = 'newman@6.2.2'
-const PLAYWRIGHT = '@playwright/test@1.65.1'
 const K6 = 'go.k6.io/k6@v1.8.1'
 const VALIDATORS = [
   '@seriousme/openapi-schema-validator@2.11.0',
@@ -21,21 +19,8 @@ const MCPORTER = 'mcporter@0.12.3'
 const PYTHON = ['agent-vcr==0.1.0', 'opentelemetry-proto==1.45.2']
 
 const tools = join(tmpdir(), 'reelay-export-tools')
-const bin = (name) => join(tools, 'node_modules', '.bin', name)
 
 const RUNNERS = {
-  newman: {
-    format: 'postman',
-    file: 'notes.json',
-    install: () => installPackage(NEWMAN, 'newman'),
-    command: (file, url) => [bin('newman'), 'run', file, '--env-var', `mcp_url=${url}`],
-  },
-  playwright: {
-    format: 'playwright',
-    file: 'notes.spec.mjs',
-    install: () => installPackage(PLAYWRIGHT, '@playwright/test'),
-    command: (file) => [bin('playwright'), 'test', '--reporter=line', file],
-  },
   k6: {
     format: 'k6',
     file: 'notes.k6.js',

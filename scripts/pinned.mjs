@@ -1,6 +1,6 @@
 // Packages in pinned versions beside the project, and the Node that they need: too large and too new for devDependencies.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { root, run } from './run.mjs'
 
 /** Every major version that is supported: the oldest release of the first, the newest of the others. */
@@ -25,16 +25,45 @@ export function installNode(version) {
 function install(folder, packages) {
   const isThere = (each) => versionIn(folder, each.name) === each.version
   if (packages.every(isThere)) return
-  const wanted = packages.map(({ name, version }) => `${name}@${version}`)
-  console.log(`installing ${wanted.join(', ')}`)
+  const unlock = lock(`${folder}.lock`)
+  try {
+    if (!packages.every(isThere)) fill(folder, packages)
+  } finally {
+    unlock()
+  }
+  if (packages.every(isThere)) return
+  console.error(`cannot install ${wordsOf(packages)} into ${folder}; it needs a registry`)
+  process.exit(3)
+}
+
+function fill(folder, packages) {
+  console.log(`installing ${wordsOf(packages)}`)
   mkdirSync(folder, { recursive: true })
   const quiet = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
   // Its own prefix: npm would otherwise walk up and change the project's node_modules.
-  run('npm', ['install', '--prefix', folder, ...quiet, ...wanted], { cwd: folder })
-  if (packages.every(isThere)) return
-  console.error(`cannot install ${wanted.join(', ')} into ${folder}; it needs a registry`)
-  process.exit(3)
+  run('npm', ['install', '--prefix', folder, ...quiet, ...packages.map(spec)], { cwd: folder })
 }
+
+const spec = ({ name, version }) => `${name}@${version}`
+const wordsOf = (packages) => packages.map(spec).join(', ')
+
+/** Waits until no other process installs into the folder, such as another worker of the test runner. Returns what ends the lock. */
+function lock(path) {
+  mkdirSync(dirname(path), { recursive: true })
+  const since = Date.now()
+  for (;;) {
+    try {
+      mkdirSync(path)
+      return () => rmdirSync(path)
+    } catch (error) {
+      // A process that was killed leaves its lock.
+      if (error.code !== 'EEXIST' || Date.now() - since > LOCK_TIMEOUT_MS) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    }
+  }
+}
+
+const LOCK_TIMEOUT_MS = 300_000
 
 function versionIn(folder, name) {
   const file = join(folder, 'node_modules', name, 'package.json')

