@@ -41,15 +41,19 @@ interface LiveRunParts {
   readonly totals: RunTotals
   readonly tools: ToolDescriptions
   readonly permission: WritePermission
+  /** The indexes of the messages that were sent and are not done. */
+  readonly open: ReadonlySet<number>
 }
 
 /** Lets a controller look at a run and send more messages. */
 export class LiveRun implements ControlledRun {
   readonly total: number
+  readonly #handshakes: number
   readonly #parts: LiveRunParts
 
   constructor(parts: LiveRunParts) {
     this.total = parts.plan.size
+    this.#handshakes = parts.plan.handshakes
     this.#parts = parts
   }
 
@@ -65,6 +69,10 @@ export class LiveRun implements ControlledRun {
   stepAt(index: number): ReplayStep | undefined {
     const { log, unsolicited } = this.#parts
     return log.stepOf(index) ?? unsolicited.deferredStep(index)
+  }
+
+  isOpen(index: number): boolean {
+    return this.#parts.open.has(index)
   }
 
   outlineAt(index: number): MessageOutline {
@@ -87,17 +95,23 @@ export class LiveRun implements ControlledRun {
     const planned = this.messageAt(index)
     const { turn, text, at, fate } = planned
     const step = this.stepAt(index)
+    const isOpen = this.isOpen(index)
     return {
       ...outlineOf(planned),
       responseFrame: turn.response?.n ?? turn.cut,
       at,
       decision: fate,
-      isNext: step === undefined,
+      isNext: step === undefined && !isOpen,
       recorded: text,
       bindings: context.values.describe(planned),
       recordedResponse: turn.response?.text,
       ...(step === undefined
-        ? { ...NOT_DONE, request: edit?.text ?? previewText(planned, context), isEdited: edit !== undefined }
+        ? {
+            ...NOT_DONE,
+            request: edit?.text ?? previewText(planned, context),
+            isEdited: edit !== undefined,
+            why: isOpen ? 'it has not arrived yet' : undefined,
+          }
         : shownStep(step)),
     }
   }
@@ -161,7 +175,8 @@ export class LiveRun implements ControlledRun {
     }
     const id = session.nextId()
     const { text: sent, token } = withFreshIds(text, id)
-    const end = await session.request({ text: sent, id, token, timeout: timeout ?? DEFAULT_TIMEOUT }).ended
+    const limits = { timeout: timeout ?? DEFAULT_TIMEOUT, isExtra: true }
+    const end = await session.request({ text: sent, id, token, ...limits }).ended
     const response = end.kind === 'answered' ? end.text : undefined
     const problem = end.kind === 'timeout' ? `no answer within ${end.after} ms` : end.kind
     return {
@@ -174,12 +189,13 @@ export class LiveRun implements ControlledRun {
 
   /** The numbers of a status event. `next` is the index of the next message. */
   facts(next: number): RunFigures {
-    const { totals, plan, context } = this.#parts
+    const { totals, plan, context, open: indexes } = this.#parts
     const { sent, received, open } = context.peer.traffic()
     const { histogram, errors } = totals
     const at = next < this.total ? plan.timeOf(next) : plan.ended
     return {
-      progress: { total: this.total, at, ended: plan.ended },
+      progress: { handshakes: this.#handshakes, at, ended: plan.ended },
+      open: [...indexes].slice(0, MAX_OPEN).map((index) => this.outlineAt(index)),
       counts: { sent, received, errors, skipped: totals.count('skipped'), held: totals.count('held') },
       metrics: {
         mean: histogram.mean,
@@ -194,6 +210,9 @@ export class LiveRun implements ControlledRun {
 function outlineOf({ index, turn, message, tool }: PlannedMessage): MessageOutline {
   return { index, frame: turn.trigger?.n ?? 0, exchange: turn.exchange, method: message.method, tool }
 }
+
+/** A status event lists no more open messages than this. */
+const MAX_OPEN = 20
 
 function turnName({ turn }: PlannedMessage): string {
   return turn.exchange === undefined ? `frame ${turn.trigger?.n}` : `#${turn.exchange}`

@@ -212,8 +212,9 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   }
   const { allow, allowWrites } = options
   const permission = { ...(allow && { allow }), ...(allowWrites !== undefined && { allowWrites }) }
+  const open = new Set<number>()
   controller.attach(
-    new LiveRun({ plan, log, context, judges, unsolicited, totals, tools, permission }),
+    new LiveRun({ plan, log, context, judges, unsolicited, totals, tools, permission, open }),
     timing,
   )
   const judge = (sent: SentMessage): ReplayStep => judgeMessage(sent, judges)
@@ -226,9 +227,11 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
       await context.cancellations.waitForProgress(planned, SERVER_GRACE)
       return unsolicited.waitBefore(planned)
     },
-    send: async (planned, { earlier, edit }) => {
+    send: async (planned, { earlier, edit, isAwaited }) => {
       monitor.stepStarted(planned.index)
-      const { sent, step } = await sendAndJudge(planned, context, { judge, edit })
+      open.add(planned.index)
+      const { sent, step } = await sendAndJudge(planned, context, { judge, edit, isAwaited })
+      open.delete(planned.index)
       const whole = earlier.length === 0 ? step : { ...step, findings: [...earlier, ...step.findings] }
       if (!unsolicited.defer(whole, sent)) report(whole, sent)
       controller.stepEnded(whole, planned)

@@ -50,11 +50,12 @@ const REASONS: Readonly<Record<StopReason, string>> = {
 
 /** A message that is done on one line, followed by its differences. */
 export function doneAsText(event: DoneEvent, { showsTimes }: DebugViewOptions): string {
-  const { state, why, duration, findings } = event
-  const word = state !== 'done' ? state : hasFailed(event) ? 'differs' : 'ok'
-  const style = word === 'ok' ? 'green' : word === 'skipped' || word === 'held' ? 'yellow' : 'red'
+  const { state, why, duration, findings, exchange } = event
+  const isOpen = exchange !== undefined && duration === undefined
+  const word = state !== 'done' ? state : hasFailed(event) ? 'differs' : isOpen ? 'open' : 'ok'
+  const style = word === 'ok' ? 'green' : /^(skipped|held|open)$/.test(word) ? 'yellow' : 'red'
   const time = duration === undefined || !showsTimes ? '' : `  ${formatDuration(duration)}`
-  const reason = state === 'done' || why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
+  const reason = why === undefined ? '' : `  ${styleText('dim', escapeControlChars(why))}`
   const line = `${styleText(style, word.padEnd(7))} ${messageName(event)}${time}${reason}\n`
   // After a call that was held back, little is as recorded.
   const skipped = findings.filter(({ level }) => level === 'skip')
@@ -62,6 +63,11 @@ export function doneAsText(event: DoneEvent, { showsTimes }: DebugViewOptions): 
   const others = differenceLines(findings.filter(({ level }) => level !== 'skip'))
   const folded = `${skipped.length} not compared, because an earlier call was not sent; "show difference" prints them`
   return `${line}${others}${heading('difference', 'yellow')} ${folded}\n`
+}
+
+/** A message that was sent and has no response yet. */
+export function openAsText(message: MessageOutline): string {
+  return `${styleText('yellow', 'sent   ')} ${messageName(message)}  ${styleText('dim', 'no response yet')}\n`
 }
 
 /** The number, method and tool of a message. */
@@ -95,8 +101,10 @@ export function responseAsText(
 ): string {
   if (response === undefined && exchange === undefined && state === 'done') return '' // a notification
   const time = duration === undefined || !options.showsTimes ? '' : ` after ${formatDuration(duration)}`
-  if (response === undefined)
-    return `${heading('response')} none${why === undefined ? '' : `: ${escapeControlChars(why)}`}\n`
+  if (response === undefined) {
+    const reason = why === undefined && state === 'done' ? ', as on the tape' : ''
+    return `${heading('response')} none${why === undefined ? reason : `: ${escapeControlChars(why)}`}\n`
+  }
   return `${heading('response')}${time}\n${outcomeText(response, options)}`
 }
 

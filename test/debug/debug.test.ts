@@ -13,7 +13,13 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 const tape = join(sharedFolder(), 'warehouse.tape.jsonl')
 const warehouse = (...args: string[]): readonly string[] => ['--', ...fixtureServer('warehouse', ...args)]
 
-beforeAll(() => recordWarehouse(tape, 'list-7f3a91c2'))
+/** The same session, in which the first `total` got no response. */
+const lost = join(sharedFolder(), 'lost.tape.jsonl')
+
+beforeAll(async () => {
+  await recordWarehouse(tape, 'list-7f3a91c2')
+  await recordWarehouse(lost, 'list-7f3a91c2', 'total')
+})
 
 describe('a script of commands', () => {
   test('stops at the first message, sends one at a time, and shows requests, bindings, responses and differences', async () => {
@@ -320,9 +326,9 @@ describe('a script of commands', () => {
         response
           {}
       > status
-      paused: 10 of 11 messages are done (90.9 %)
+      paused: 8 of 9 messages are done (88.9 %)
       at #9 tools/call total
-      2 with differences, 2 skipped, 0 held back, 1 sent again, 1 injected
+      2 with differences, 0 skipped, 0 held back, 1 sent again, 1 injected
       > continue
       held    #10 tools/call remove  the tool is not marked as read-only
       note: tools/call (#6) was sent again by the user; the server kept its state
@@ -333,6 +339,51 @@ describe('a script of commands', () => {
       "
     `)
     expect(code).toBe(1)
+  })
+
+  test('waits for a request that got no response when it was recorded, and shows what became of it', async () => {
+    const answering = await script(['goto #5', 'step', 'step', 'c'], [lost, ...warehouse('list-b')])
+    expect(answering.out).toMatch(
+      /^#5 tools\/call total {2}frame N, step, after its response\n[^]*"total": 40\n[^]*^ {2}difference no response was recorded\n> step\n#6 /m,
+    )
+    expect(answering.out).toContain('responses as recorded, 1 not compared')
+    const silent = await script(
+      ['break difference', 'goto #6', 'back', 'info'],
+      [lost, '--timeout', '1500', ...warehouse('list-b', '0', 'total')],
+    )
+    expect(silent.out).toMatch(/^ {2}response none: no answer within 1500 ms; the tape has none either$/m)
+    const crashing = await script(['goto #5', 'step'], [lost, ...warehouse('list-b', '0', 'total', '3')])
+    expect(crashing.out).toMatch(/^ {2}response none: the server ended with exit code 3$/m)
+  })
+
+  test('changes the message that is shown, with set as with edit', async () => {
+    const { out } = await script(
+      [
+        'goto #4',
+        'step',
+        'set params.arguments.count 5',
+        'show params.arguments.count',
+        'skip',
+        'resend',
+        'next',
+        'step',
+        'show result.structuredContent.total',
+        'set params.arguments.count 6',
+        'fail 1 no',
+        'resend',
+        'info',
+      ],
+      [tape, ...warehouse('list-b')],
+    )
+    expect(out).toMatch(
+      /^> set params.arguments.count 5\n {2}request changed, not sent yet\n[^]*"count": 5\n[^>]*"resend" sends the changed one/m,
+    )
+    expect(out).toMatch(/^> show params.arguments.count\n40$/m)
+    expect(out).toMatch(/^> skip\nerror: skip needs a message that was not sent yet/m)
+    expect(out).toMatch(/^> show result.structuredContent.total\n45$/m)
+    expect(out).toMatch(/^> fail 1 no\nerror: fail needs a message that was not sent yet/m)
+    expect(out).toMatch(/^sent again: #5 tools\/call total[^]*"count": 6$/m)
+    expect(out).toMatch(/^paused: 4 of 9 messages are done/m) // #2 to #5; the handshake is not counted
   })
 
   test('gives the same output each time', async () => {

@@ -3,18 +3,27 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fixtureServer, REELAY } from '../support/recorder.ts'
 
-/** Records a session with the warehouse: a list is opened, filled in three steps and counted after each of them, and removed. */
-export async function recordWarehouse(tape: string, id: string): Promise<void> {
-  const args = [REELAY, 'record', '-q', '-o', tape, '--', ...fixtureServer('warehouse', id)]
+/**
+ * Records a session with the warehouse: a list is opened, filled in three steps and counted after each of them, and removed. The
+ * first call of the tool `unanswered` gets no response.
+ */
+export async function recordWarehouse(tape: string, id: string, unanswered = ''): Promise<void> {
+  const args = [REELAY, 'record', '-q', '-o', tape, '--', ...fixtureServer('warehouse', id, '0', unanswered)]
   const recorder = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] })
   const lines = createInterface({ input: recorder.stdout })
   let next = 0
+  let waiting = unanswered
+  let isAnswered = true
   const request = async (method: string, params: object = {}): Promise<void> => {
     recorder.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: next++, method, params })}\n`)
-    await once(lines, 'line')
+    if (isAnswered) await once(lines, 'line')
+    isAnswered = true
   }
-  const call = (name: string, given: object): Promise<void> =>
-    request('tools/call', { name, arguments: given })
+  const call = (name: string, given: object): Promise<void> => {
+    isAnswered = name !== waiting
+    if (!isAnswered) waiting = ''
+    return request('tools/call', { name, arguments: given })
+  }
   await request('initialize', {
     protocolVersion: '2025-11-25',
     capabilities: {},

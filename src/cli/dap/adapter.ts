@@ -12,7 +12,6 @@ import type {
   StopReason,
 } from '../../replay/control/commands.ts'
 import type { ReplayReport } from '../../replay/report.ts'
-import { editText } from '../../json/edit-text.ts'
 import { differencesAsText, doneAsText, messageName, outcomeAsText } from '../../report/debug-view.ts'
 import { replaySummaryText } from '../../report/replay.ts'
 import { escapeControlChars } from '../../text.ts'
@@ -87,8 +86,6 @@ export class DebugAdapter {
   readonly #variables = new VariableStore()
   /** The breakpoints of the controller by the request that set them: each request replaces all that it set before. */
   readonly #breakpoints = new Map<string, readonly number[]>()
-  /** The changed texts of messages that were already sent, by index. */
-  readonly #changed = new Map<number, string>()
   /** The number that the editor gives to the first line of a file. */
   #firstLine: 0 | 1 = 1
   #session: DebugSession | undefined
@@ -356,8 +353,11 @@ export class DebugAdapter {
             lines.lineOf(phase === 'response' ? (message.responseFrame ?? message.frame) : message.frame),
           )
     const frames: object[] = [top]
-    const { total } = run.controller.state().progress
-    for (let index = (message?.index ?? total) - 1; index >= 0 && frames.length < MAX_FRAMES; index--) {
+    for (
+      let index = (message?.index ?? run.controller.size) - 1;
+      index >= 0 && frames.length < MAX_FRAMES;
+      index--
+    ) {
       const view = run.controller.show(index)
       if (view !== undefined && view.decision.kind !== 'skip')
         frames.push(frameAt(view, lines.lineOf(view.frame)))
@@ -409,16 +409,12 @@ export class DebugAdapter {
     const text = String(request.arguments['value'])
     const json = parseJson(text)
     const value: unknown = json === undefined ? text : json
-    const view = run.controller.show(index)
-    if (view?.isNext === true) run.controller.modifyNext({ kind: 'set', path: formatPath(path), value })
-    else {
-      const before = this.#changed.get(index) ?? view?.request ?? view?.recorded ?? '{}'
-      this.#changed.set(index, editText(before, path, () => value) ?? before)
+    const view = run.controller.modify({ kind: 'set', path: formatPath(path), value }, index)
+    if (view?.isNext === false)
       this.#print(
         'the message was already sent: restart the frame to send the changed one again\n',
         'console',
       )
-    }
     const { value: shown, type, variablesReference } = this.#variables.variable(name, value, { index, path })
     this.#respond(request, { value: shown, type, variablesReference })
   }
@@ -498,12 +494,7 @@ export class DebugAdapter {
   async #restartFrame(request: DapRequest): Promise<void> {
     const { run } = this.#active()
     const index = numberIn(request, 'frameId') - 1
-    const text = this.#changed.get(index)
-    const { message } = await run.controller.resend(
-      index,
-      text === undefined ? undefined : { kind: 'replace', message: text },
-    )
-    this.#changed.delete(index)
+    const { message } = await run.controller.resend(index)
     this.#respond(request)
     if (message !== undefined) {
       const view = this.#shown(message)
@@ -598,7 +589,6 @@ export class DebugAdapter {
         Promise.reject(
           usageError('an adapter has no terminal for an editor', 'change the variables of the request'),
         ),
-      again: undefined,
     }
   }
 

@@ -135,7 +135,7 @@ export async function openDebugRun({
           correlate,
           ...(secrets && { secrets }),
           target,
-          signal,
+          signal: AbortSignal.any([signal, controller.stopped]), // who leaves does not wait for open requests
           controller,
           onAsk: flags.onAsk === 'fail' ? 'fail' : 'decline',
         }),

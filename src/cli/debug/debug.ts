@@ -6,7 +6,13 @@ import type { ControllerEvent, DoneEvent, StoppedEvent } from '../../replay/cont
 import { SKIPPED } from '../../replay/control/message-edit.ts'
 import type { Replay } from '../../replay/replay.ts'
 import type { ReplayReport } from '../../replay/report.ts'
-import { doneAsText, responseAsText, stopAsText, type DebugViewOptions } from '../../report/debug-view.ts'
+import {
+  doneAsText,
+  openAsText,
+  responseAsText,
+  stopAsText,
+  type DebugViewOptions,
+} from '../../report/debug-view.ts'
 import { replaySummaryText } from '../../report/replay.ts'
 import { escapeControlChars } from '../../text.ts'
 import type { CommandDefinition } from '../command.ts'
@@ -111,12 +117,13 @@ const MAX_LINES = 24
 class DebugSession implements Debugger {
   readonly controller: Debugger['controller']
   readonly options: DebugViewOptions
-  again: Debugger['again']
   readonly #run: DebugRun
   readonly #input: LineInput
   /** The last message that is done, until it is shown. */
   #lastDone: DoneEvent | undefined
   #lastLine = ''
+  /** The messages without a response that were printed. */
+  readonly #openPrinted = new Set<number>()
 
   constructor(run: DebugRun) {
     this.#run = run
@@ -205,6 +212,7 @@ class DebugSession implements Debugger {
 
   #handle(event: ControllerEvent): void {
     if (event.type === 'stopped') {
+      this.#printOpen()
       this.#showDone(event)
       print(stopAsText(this.#redacted(event), this.options))
     } else if (event.type === 'output') {
@@ -223,6 +231,15 @@ class DebugSession implements Debugger {
     if (done === undefined) return
     const findings = done.findings.map((finding) => redactFinding(finding, this.#run.screen))
     printText(doneAsText({ ...done, findings }, this.options))
+  }
+
+  /** The run goes on while some requests are open. Without these lines, they would seem not to be sent. */
+  #printOpen(): void {
+    for (const message of this.controller.state().open) {
+      if (this.#openPrinted.has(message.index)) continue
+      this.#openPrinted.add(message.index)
+      printText(openAsText(message))
+    }
   }
 
   /** Shows the response and the differences of the message before the stop. If the run has stopped at a response, the stop shows them. */

@@ -37,8 +37,6 @@ export interface Debugger {
   showStop(): void
   /** Opens an editor on a JSON text; resolves with `undefined` if nothing was changed. */
   edit(text: string): Promise<string | undefined>
-  /** The changed text of a message that was already sent, for `resend`. */
-  again: { readonly index: number; readonly text: string } | undefined
 }
 
 interface DebuggerCommand {
@@ -142,13 +140,13 @@ const COMMANDS: readonly DebuggerCommand[] = [
   {
     name: 'edit',
     aliases: ['e'],
-    help: 'Open $VISUAL or $EDITOR on the message that waits. A message of the past is sent only by resend',
+    help: 'Open $VISUAL or $EDITOR on the message that is shown. One that was already sent is sent again only by resend',
     run: editMessage,
   },
   {
     name: 'set',
     args: '<path> <value>',
-    help: 'Change a value of the message that waits, e.g. set params.arguments.q "milk"',
+    help: 'Change a value of the message that is shown, e.g. set params.arguments.q "milk"; resend sends one again that was already sent',
     words: (debug) => requestPaths(debug),
     run: (rest, debug) => {
       const [path, value] = splitWord(rest)
@@ -161,19 +159,20 @@ const COMMANDS: readonly DebuggerCommand[] = [
   {
     name: 'unset',
     args: '<path>',
-    help: 'Remove a value of the message that waits',
+    help: 'Remove a value of the message that is shown',
     words: (debug) => requestPaths(debug),
     run: (path, debug) => modify({ kind: 'remove', path }, debug),
   },
   {
     name: 'reset',
-    help: 'Take back the changes of the message that waits',
+    help: 'Take back the changes of the message that is shown',
     run: (_, debug) => modify({ kind: 'reset' }, debug),
   },
   {
     name: 'skip',
     help: 'Do not send the message, and stop at the next one',
     run: (_, { controller }) => {
+      requireUnsent('skip', controller)
       controller.modifyNext({ kind: 'skip' })
       controller.step()
     },
@@ -186,6 +185,7 @@ const COMMANDS: readonly DebuggerCommand[] = [
       const [code, message] = splitWord(rest)
       if (!/^-?\d+$/.test(code))
         throw usageError('fail needs the number of an error', 'as in fail -32000 overloaded')
+      requireUnsent('fail', controller)
       controller.modifyNext({
         kind: 'error',
         code: Number(code),
@@ -196,7 +196,7 @@ const COMMANDS: readonly DebuggerCommand[] = [
   },
   {
     name: 'resend',
-    help: 'Send a message again that was already sent, with its changes of edit. The live server keeps its state',
+    help: 'Send a message again that was already sent, with its changes of edit and set. The live server keeps its state',
     run: resend,
   },
   {
@@ -436,13 +436,13 @@ function currentView(debug: Debugger): MessageView {
 
 function listMessages(_: string, debug: Debugger): void {
   const { controller, print } = debug
-  const { progress, current } = controller.state()
-  const at = current?.index ?? progress.total
+  const { size } = controller
+  const at = controller.state().current?.index ?? size
   const stopped = controller.currentStop?.message?.index
-  for (let index = Math.max(0, at - AROUND); index < Math.min(progress.total, at + AROUND + 1); index++) {
+  for (let index = Math.max(0, at - AROUND); index < Math.min(size, at + AROUND + 1); index++) {
     const view = controller.show(index)
     if (view === undefined) continue
-    const state = view.state ?? (view.decision.kind === 'send' ? '' : view.decision.kind)
+    const state = listedState(view)
     const differs = view.findings.some(({ level }) => level === 'error') ? ', differs' : ''
     print(
       `${index === stopped ? '=>' : '  '} ${messageName(view)}${state === '' ? '' : `  (${state}${differs})`}\n`,
@@ -450,36 +450,41 @@ function listMessages(_: string, debug: Debugger): void {
   }
 }
 
+function listedState({ state, decision, isNext, exchange, duration }: MessageView): string {
+  if (state === undefined) return decision.kind === 'send' ? (isNext ? '' : 'no response yet') : decision.kind
+  return state === 'done' && exchange !== undefined && duration === undefined ? 'no response' : state
+}
+
 const AROUND = 5
 
+/** Changes the message that is shown. */
 function modify(action: MessageEdit, debug: Debugger): void {
-  const view = debug.controller.modifyNext(action)
-  debug.print(
-    view === undefined
-      ? 'the next message will be changed\n'
-      : requestAsText(debug.shown(view), debug.options),
-  )
+  const view = debug.controller.modify(action)
+  if (view === undefined) return debug.print('the next message will be changed\n')
+  const wasSent = !view.isNext
+  debug.print(requestAsText({ ...debug.shown(view), isNext: true }, debug.options))
+  if (wasSent && view.isEdited)
+    debug.print(
+      'the message was already sent: "resend" sends the changed one; the live server keeps its state\n',
+    )
+}
+
+function requireUnsent(what: string, controller: ReplayController): void {
+  if (controller.currentStop?.message?.isNext !== true)
+    throw usageError(`${what} needs a message that was not sent yet`, 'go to the next message first')
 }
 
 async function editMessage(_: string, debug: Debugger): Promise<void> {
   const view = debug.controller.show()
   if (view === undefined) throw usageError('the run is at the end of the tape', 'back shows the last message')
-  const again = debug.again?.index === view.index ? debug.again.text : undefined
-  const before = again ?? view.request ?? view.recorded
-  const text = await debug.edit(before)
+  const text = await debug.edit(debug.controller.editedText(view.index) ?? view.request ?? view.recorded)
   if (text === undefined) return debug.print('the message is unchanged\n')
-  if (view.isNext) return modify({ kind: 'replace', message: text }, debug)
-  debug.again = { index: view.index, text }
-  debug.print(
-    'the message was already sent: "resend" sends the changed one; the live server keeps its state\n',
-  )
+  modify({ kind: 'replace', message: text }, debug)
 }
 
 async function resend(_: string, debug: Debugger): Promise<void> {
-  const { controller, again, print } = debug
-  const action: MessageEdit | undefined = again && { kind: 'replace', message: again.text }
-  const { message } = await controller.resend(again?.index, action)
-  debug.again = undefined
+  const { controller, print } = debug
+  const { message } = await controller.resend()
   if (message === undefined) return
   const view = debug.shown(message)
   print(`sent again: ${messageName(view)}; the live server keeps the state of all messages so far\n`)
@@ -526,10 +531,11 @@ function injectedView(sent: {
 }
 
 function showStatus(_: string, { controller, print, options }: Debugger): void {
-  const { status, progress, current, counts, metrics } = controller.state()
+  const { status, progress, current, open, counts, metrics } = controller.state()
   const lines = [
     `${status}: ${progress.done} of ${progress.total} messages are done (${progress.percent} %)`,
     ...(current === undefined ? [] : [`at ${messageName(current)}`]),
+    ...(open.length === 0 ? [] : [`no response yet: ${open.map(messageName).join(', ')}`]),
     `${counts.differences} with differences, ${counts.skipped} skipped, ${counts.held} held back, ${counts.resent} sent again, ${counts.injected} injected`,
     ...(options.showsTimes
       ? [
@@ -556,8 +562,7 @@ function helpText(name: string): string {
 
 function exchangeNames({ controller }: Debugger): readonly string[] {
   const names: string[] = []
-  const { total } = controller.state().progress
-  for (let index = 0; index < Math.min(total, MAX_NAMES); index++) {
+  for (let index = 0; index < Math.min(controller.size, MAX_NAMES); index++) {
     const exchange = controller.show(index)?.exchange
     if (exchange !== undefined) names.push(`#${exchange}`)
   }
@@ -569,8 +574,7 @@ const MAX_NAMES = 500
 function filterWords(debug: Debugger): readonly string[] {
   const { controller } = debug
   const words = new Set(['difference', 'frame ', 'status:error', 'duration:>'])
-  const { total } = controller.state().progress
-  for (let index = 0; index < Math.min(total, MAX_NAMES); index++) {
+  for (let index = 0; index < Math.min(controller.size, MAX_NAMES); index++) {
     const view = controller.show(index)
     if (view === undefined) continue
     words.add(`method:${view.method}`)

@@ -24,8 +24,10 @@ export type ControllerCommand =
   | ({ readonly type: 'addBreakpoint' } & BreakpointSpec)
   | { readonly type: 'removeBreakpoint'; readonly id: number }
   | { readonly type: 'listBreakpoints' }
-  /** Changes the message that waits to be sent, before it is sent. */
+  /** Changes the message that waits to be sent, or if none does, the next one. */
   | { readonly type: 'modifyNext'; readonly action: MessageEdit }
+  /** Changes the message that is shown, or the one with this index: before it is sent, or if it was sent, for `resend`. */
+  | { readonly type: 'modify'; readonly index?: number; readonly action: MessageEdit }
   /** Sends a message that is not on the tape, now. */
   | { readonly type: 'inject'; readonly message: unknown }
   /** Sends a message again that was sent before: the one that is shown, or the one with this index. */
@@ -131,7 +133,7 @@ export interface StatusEvent {
   readonly type: 'status'
   readonly status: RunStatus
   readonly progress: {
-    /** Messages of the tape that are done, and all of them. */
+    /** Messages of the tape that are done, and all of them. The handshake, which Reelay does itself, is not counted. */
     readonly done: number
     readonly total: number
     readonly percent: number
@@ -141,6 +143,8 @@ export interface StatusEvent {
     readonly remaining: number | undefined
   }
   readonly current: MessageOutline | undefined
+  /** Messages that were sent and have no response yet. */
+  readonly open: readonly MessageOutline[]
   readonly counts: {
     readonly sent: number
     readonly received: number
@@ -211,7 +215,7 @@ export interface MessageView extends MessageOutline {
   readonly at: number
   /** Whether the message is sent, and if not, why. */
   readonly decision: SendDecision
-  /** False if the message was processed already. */
+  /** False if the message was already sent, or it was decided that it is not. */
   readonly isNext: boolean
   /** The recorded message, and the one that is sent or was sent; `undefined` if it cannot be sent. */
   readonly recorded: string
@@ -302,6 +306,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandMember>>>
   removeBreakpoint: { id: required(NUMBER) },
   listBreakpoints: {},
   modifyNext: { action: required(EDIT) },
+  modify: { index: NUMBER, action: required(EDIT) },
   inject: { message: required(ANYTHING) },
   resend: { index: NUMBER, action: EDIT },
   show: { index: NUMBER },

@@ -8,13 +8,15 @@ import { isEdited, type PendingEdit } from './message-edit.ts'
 
 /** A run as its controller sees it: what is on the tape, what became of it so far, and how to send more. */
 export interface ControlledRun {
-  /** The number of messages of the recorded client. */
+  /** The number of messages of the recorded client, with the handshake. */
   readonly total: number
   messageAt(index: number): PlannedMessage
   outlineAt(index: number): MessageOutline
   decisionOf(index: number): SendDecision
   /** The step of a message that is done; `undefined` if it is not. */
   stepAt(index: number): ReplayStep | undefined
+  /** Returns true for a message that was sent and is not done. */
+  isOpen(index: number): boolean
   /** Returns why the safety rule holds a message back; `undefined` if it may be sent. */
   holdReason(message: Request | Notification, tool: string | undefined): string | undefined
   /** The text that would be sent now. Values that are not known are the recorded ones. */
@@ -37,11 +39,13 @@ export interface ControlledRun {
 
 export interface RunFigures {
   readonly progress: {
-    readonly total: number
+    /** Messages that are not sent because Reelay does the handshake itself. */
+    readonly handshakes: number
     /** Milliseconds of the tape: at the next message, and at the end. */
     readonly at: number
     readonly ended: number
   }
+  readonly open: StatusEvent['open']
   readonly counts: Omit<StatusEvent['counts'], 'differences' | 'resent' | 'injected'>
   readonly metrics: Omit<StatusEvent['metrics'], 'throughput'>
 }

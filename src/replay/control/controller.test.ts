@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { liveServer, type LiveServer } from '../../../test/support/live-server.ts'
-import { call, callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
+import { answerOf, call, callOf, client, HANDSHAKE, server, tapeOf } from '../../../test/support/tape-of.ts'
 import { type Replay, replay } from '../replay.ts'
 import type { ReplayOptions } from '../options.ts'
 import type { Breakpoint, ControllerEvent, ExtraMessageEvent, MessageView } from './commands.ts'
 import { ReplayController } from './controller.ts'
+import type { ReplayedTape } from '../plan/server-part.ts'
 
 const TOTALS = [3, 120, 7, 250]
 const found = (total: number): object => ({ content: [], structuredContent: { total } })
@@ -42,13 +43,14 @@ interface Debugged {
 function debug(
   options: Partial<ReplayOptions> = {},
   before: (one: ReplayController) => void = () => {},
+  tape: ReplayedTape = TAPE,
 ): Debugged {
   const live = searchServer()
   const controller = new ReplayController()
   const events: ControllerEvent[] = []
   controller.subscribe((event) => events.push(event))
   before(controller)
-  const run = replay(TAPE, { target: live.target, ordering: { kind: 'sequential' }, ...options, controller })
+  const run = replay(tape, { target: live.target, ordering: { kind: 'sequential' }, ...options, controller })
   const at = async (...commands: readonly object[]): Promise<string> => {
     for (const command of commands) await controller.execute(command)
     await controller.waitForStop()
@@ -209,7 +211,7 @@ test.each<[name: string, target: object, stop: string, sent: number]>([
   ['an index', { index: 3 }, '#3 request (seek)', 1],
   ['a frame', { frame: 7 }, '#3 request (seek)', 1],
   ['a time', { time: 7.5 }, '#4 request (seek)', 2],
-  ['a share', { percent: 50 }, '#4 request (seek)', 2],
+  ['a share', { percent: 50 }, '#5 request (seek)', 3],
   ['the end', { percent: 100 }, 'end (end)', 6],
 ])('a run goes to %s', async (_, target, stop, sent) => {
   const { at, live } = debug({}, stopAtFirst)
@@ -333,9 +335,9 @@ test('status events have progress, the current message, counts, metrics and the 
   await at()
   expect(controller.state()).toMatchObject({
     status: 'paused',
-    progress: { done: 5, total: 8, percent: 62.5 },
+    progress: { done: 3, total: 6, percent: 50 },
     current: { exchange: 5, method: 'tools/call', tool: 'search' },
-    counts: { differences: 1, skipped: 2, held: 0, resent: 0, injected: 0 },
+    counts: { differences: 1, skipped: 0, held: 0, resent: 0, injected: 0 },
     metrics: { pending: 0 },
   })
   const { progress, metrics } = controller.state()
@@ -345,9 +347,169 @@ test('status events have progress, the current message, counts, metrics and the 
   await at(RESUME)
   const statuses = events.flatMap((event) => (event.type === 'status' ? event.status : []))
   expect([...new Set(statuses)]).toEqual(['running', 'paused', 'done'])
-  expect(controller.state().progress).toMatchObject({ done: 8, percent: 100, remaining: 0 })
+  expect(controller.state().progress).toMatchObject({ done: 6, percent: 100, remaining: 0 })
   expect(events.at(-1)).toEqual({ type: 'ended', status: 'done' })
   expect(() => JSON.stringify(events)).not.toThrow()
+})
+
+/** The second search got no response when it was recorded. */
+const LOST = tapeOf(
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'a' }, 'one'),
+  client(callOf(2, 'search', { q: 'b' })),
+  ...call(3, 'search', { q: 'c' }, 'three'),
+)
+/** It was cancelled before the third one. */
+const CANCELLED = tapeOf(
+  ...HANDSHAKE,
+  ...call(1, 'search', { q: 'a' }, 'one'),
+  client(callOf(2, 'search', { q: 'b' })),
+  client({ method: 'notifications/cancelled', params: { requestId: 2 } }),
+  ...call(3, 'search', { q: 'c' }, 'three'),
+)
+const texts: Readonly<Record<string, string>> = { a: 'one', b: 'two', c: 'three' }
+
+/** A server that answers the second search only if it is told to. */
+function searches(answersSecond: boolean): LiveServer {
+  return liveServer((message) => {
+    const q = /"q":"(.)"/.exec(JSON.stringify(message))?.[1] ?? ''
+    return q === 'b' && !answersSecond ? undefined : { result: answerOf(0, texts[q] ?? q)['result'] }
+  })
+}
+
+const MESSAGE = { type: 'step', unit: 'message' }
+
+test.each<[order: string, options: Partial<ReplayOptions>]>([
+  ['one at a time', {}],
+  ['as recorded', { ordering: { kind: 'correlated' } }],
+])(
+  'a step waits for the response of a request that got none when it was recorded, with messages %s',
+  async (_, options) => {
+    const { target } = searches(true)
+    const { at, controller, run } = debug({ target, ...options }, stopAtFirst, LOST)
+    expect(await at()).toBe('#2 request (entry)')
+    expect(await at(STEP)).toBe('#3 request (step)')
+    expect(await at(MESSAGE)).toBe('#3 response (step)')
+    expect(controller.show()).toMatchObject({
+      state: 'done',
+      response: expect.stringContaining('"two"'),
+      recordedResponse: undefined,
+      findings: [{ layer: 'transport', level: 'skip', message: 'no response was recorded' }],
+    })
+    expect(await at(MESSAGE)).toBe('#4 request (step)')
+    expect(await at(BACK)).toBe('#3 request (back)')
+    expect(await at({ type: 'stepBack', unit: 'message' })).toBe('#2 response (back)')
+    expect(await at(RESUME)).toBe('done')
+    expect((await run.report).summary).toMatchObject({ sent: 3, verdict: 'pass' })
+  },
+)
+
+test('a request that got no response when it was recorded and gets none now has a time limit', async () => {
+  const { target, heard } = searches(false)
+  const { at, controller, run } = debug({ target, timeout: 50 }, stopAtFirst, LOST)
+  await at()
+  expect(await at(STEP)).toBe('#3 request (step)')
+  expect(await at(MESSAGE)).toBe('#3 response (step)')
+  expect(heard.length).toBe(2)
+  expect(controller.show()).toMatchObject({
+    state: 'done',
+    why: 'no answer within 50 ms; the tape has none either',
+    findings: [],
+  })
+  expect(await at(RESUME)).toBe('done')
+  expect((await run.report).summary).toMatchObject({ sent: 3, verdict: 'pass' })
+})
+
+test('breakpoints and goto find the live response of a request that got none when it was recorded', async () => {
+  const { target } = searches(true)
+  const { at } = debug(
+    { target },
+    (one) => {
+      stopAtFirst(one)
+      one.addBreakpoint({ filter: '#3 status:ok' })
+    },
+    LOST,
+  )
+  await at()
+  expect(await at(RESUME)).toBe('#3 response (breakpoint)')
+  expect(await at({ type: 'seek', exchange: 4 })).toBe('#4 request (seek)')
+  expect(await at({ type: 'seek', exchange: 3 })).toBe('#3 request (back)')
+  expect(await at({ type: 'reverse' })).toBe('#2 request (back)')
+  expect(await at(RESUME)).toBe('#3 response (back)')
+})
+
+test('the last request is awaited too, and the user can send messages after it', async () => {
+  const tape = tapeOf(...HANDSHAKE, client(callOf(1, 'search', { q: 'b' })))
+  const { target } = searches(true)
+  const { at, controller } = debug({ target }, stopAtFirst, tape)
+  await at()
+  expect(await at(MESSAGE)).toBe('#2 response (step)')
+  expect(controller.show()).toMatchObject({ response: expect.stringContaining('"two"') })
+  expect(await controller.resend()).toMatchObject({ response: expect.stringContaining('"two"') })
+  expect(await at(MESSAGE)).toBe('end (end)')
+  const injected = await controller.inject(callOf(9, 'search', { q: 'c' }))
+  expect(injected).toMatchObject({ response: expect.stringContaining('"three"') })
+})
+
+test('a request that the tape cancels stays open while the next messages are sent', async () => {
+  const { target, heard } = searches(false)
+  const { at, controller, run } = debug({ target }, stopAtFirst, CANCELLED)
+  await at()
+  expect(await at({ type: 'seek', exchange: 3 })).toBe('#3 request (seek)')
+  expect(await at(MESSAGE)).toBe('#undefined request (step)')
+  expect(controller.state().open).toMatchObject([{ exchange: 3, tool: 'search' }])
+  expect(controller.show(3)).toMatchObject({ isNext: false, state: undefined, why: 'it has not arrived yet' })
+  expect(await at({ type: 'seek', exchange: 3 })).toBe('#3 request (back)') // looks back, and sends nothing
+  expect(heard.length).toBe(2)
+  await expect(controller.resend()).rejects.toThrow('the message has no response yet')
+  expect(() => controller.modify({ kind: 'skip' })).toThrow('the message has no response yet')
+  expect(await at(STEP)).toBe('#undefined request (step)')
+  expect(await at(STEP)).toBe('#4 request (step)')
+  expect(controller.state().open).toEqual([])
+  expect(await at(RESUME)).toBe('done')
+  expect((await run.report).summary).toMatchObject({ sent: 4, verdict: 'pass' })
+})
+
+test('a change applies to the message that is shown: one that waits is sent with it, an earlier one is sent again', async () => {
+  const { at, controller, live } = debug({}, stopAtFirst)
+  const change = { type: 'modify', action: { kind: 'set', path: 'params.arguments.q', value: 'word 3' } }
+  await at()
+  await at(STEP)
+  expect(await at(MESSAGE)).toBe('#3 response (step)')
+  expect(await controller.execute(change)).toMatchObject({ exchange: 3, isNext: false, isEdited: true })
+  expect(controller.show()).toMatchObject({ isEdited: false })
+  expect(await controller.execute({ type: 'resend' })).toMatchObject({
+    sent: expect.stringContaining('word 3'),
+  })
+  expect(await controller.execute({ type: 'resend' })).toMatchObject({
+    sent: expect.stringContaining('word 3'),
+  })
+  expect(await at(MESSAGE)).toBe('#4 request (step)')
+  expect(await controller.execute(change)).toMatchObject({ exchange: 4, isNext: true, isEdited: true })
+  expect(await at(BACK)).toBe('#3 request (back)')
+  await controller.execute(change)
+  expect(controller.show(4)).toMatchObject({ isEdited: true })
+  await controller.execute({ type: 'modify', index: 3, action: { kind: 'reset' } })
+  expect(await controller.execute({ type: 'resend' })).toMatchObject({
+    sent: expect.stringContaining('word 2'),
+  })
+  expect(() => controller.modify({ kind: 'skip' }, 6)).toThrow('the message is not the next one')
+  expect(() => controller.modify({ kind: 'skip' }, 3)).toThrow('the message was already sent')
+  await at(STEP)
+  expect(await at(STEP)).toBe('#5 request (step)')
+  expect(JSON.stringify(live.heard.at(-1))).toContain('word 3')
+})
+
+test('the next message can be changed while the run is stopped after a response', async () => {
+  const { at, controller, live } = debug({}, stopAtFirst)
+  await at()
+  await at(STEP)
+  expect(await at(MESSAGE)).toBe('#3 response (step)')
+  controller.modifyNext({ kind: 'set', path: 'params.arguments.q', value: 'changed' })
+  expect(await at(STEP)).toBe('#4 request (step)')
+  expect(controller.show()).toMatchObject({ isEdited: true })
+  await at(STEP)
+  expect(JSON.stringify(live.heard.at(-1))).toContain('changed')
 })
 
 test('the speed changes while messages wait for their time', async () => {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReelayError } from '../../errors.ts'
-import type { PlannedMessage } from '../plan/plan.ts'
+import { isHandshakeLeftOut, type PlannedMessage } from '../plan/plan.ts'
 import { parseSpeed, type Timing } from '../plan/timing.ts'
 import { hasFailed, type ReplayStep, RUN_STOPPED } from '../steps/step.ts'
 import { Breakpoints, NO_HITS } from './breakpoints.ts'
@@ -71,14 +71,17 @@ export class ReplayController {
   #edit: PendingEdit | undefined
   /** Edits for the next message, if none waits yet. */
   readonly #nextEdits: MessageEdit[] = []
+  /** The changes of messages that were already sent, by index: those that they were sent with, and those for `resend`. */
+  readonly #sentEdits = new Map<number, PendingEdit>()
   /** Where the run has stopped. */
   #stop: StoppedAt | undefined
   /** Stops of other messages that ended while the run was stopped. */
   readonly #laterStops: StoppedAt[] = []
   /** An earlier message that is shown; `undefined` if the one at which the run has stopped is shown. */
   #view: Position | undefined
-  /** Messages that are done, and those of them that differ from the tape. */
+  /** Messages that are done, those of them that belong to the handshake, and those that differ from the tape. */
   #done = 0
+  #handshakes = 0
   #differences = 0
   #resent = 0
   #injected = 0
@@ -203,13 +206,32 @@ export class ReplayController {
       this.#nextEdits.push(action)
       return undefined
     }
-    if (this.#stop?.position.index !== this.#waiting.index || this.#stop.position.phase !== 'request')
-      throw notPossible(
-        'the run is not stopped before a message',
-        'step to the next message, and change it there',
-      )
     this.#edit = applyEdit(this.#edit, action, this.#waiting, run)
     return this.#viewOf(this.#waiting.index)
+  }
+
+  /**
+   * Changes the message that is shown, or the one with this index: one that waits is sent with the change, and one that was already
+   * sent is sent again with it by `resend`. While the run goes on, the next message is changed. Returns the changed message;
+   * `undefined` if it is not known yet.
+   */
+  modify(action: MessageEdit, index?: number): MessageView | undefined {
+    const { run } = this.#active()
+    if (index === undefined && this.#status === 'running') return this.modifyNext(action)
+    const at = index ?? this.#shownIndex()
+    if (at === undefined) throw notPossible('the run is at the end of the tape', 'go back to a message')
+    const planned = run.messageAt(this.#existing(at))
+    if (run.stepAt(at) === undefined) {
+      if (at === this.#waiting?.index && this.#status === 'paused') return this.modifyNext(action)
+      if (run.isOpen(at))
+        throw notPossible('the message has no response yet', 'wait for it, then send it again')
+      throw notPossible('the message is not the next one', 'step to it, and change it there')
+    }
+    if (action.kind === 'skip' || action.kind === 'error' || action.kind === 'delay')
+      throw notPossible('the message was already sent', 'resend sends it again')
+    const edit = applyEdit(this.#sentEdits.get(at), action, planned, run)
+    this.#keepEdit(at, edit)
+    return { ...this.#viewOf(at), request: edit?.text ?? run.textOf(planned), isEdited: edit !== undefined }
   }
 
   /** Sends a message that is not on the tape, and resolves with the response. Calls that may write need permission, as on the tape. */
@@ -217,7 +239,7 @@ export class ReplayController {
     const { run } = this.#active()
     this.#requireOpen()
     const text = typeof message === 'string' ? message : JSON.stringify(message)
-    const near = this.#waiting ?? run.messageAt(Math.max(0, this.#stop?.position.index ?? 0))
+    const near = this.#waiting ?? run.messageAt(Math.min(this.#stop?.position.index ?? 0, run.total - 1))
     const onSend = (): void => this.#emit({ type: 'action', action: 'injected', message: undefined })
     const sent = await run.inject(text, near, onSend)
     this.#injected++
@@ -226,20 +248,28 @@ export class ReplayController {
     return event
   }
 
+  /** The text of a message that was sent and then changed; `undefined` if it was not changed. */
+  editedText(index: number): string | undefined {
+    return this.#sentEdits.get(index)?.text
+  }
+
   /**
-   * Sends a message again, by default the one that is shown. The live server keeps the state that all messages so far have left.
-   * Later messages use the values of the new response.
+   * Sends a message again, by default the one that is shown, with the changes that it was sent with and those of `modify`. The live
+   * server keeps the state that all messages so far have left. Later messages use the values of the new response.
    */
   async resend(index?: number, action?: MessageEdit): Promise<ExtraMessageEvent> {
     const { run } = this.#active()
     this.#requireOpen()
     const planned = run.messageAt(this.#existing(index ?? this.#lastDone()))
-    const before = run.stepAt(planned.index)
-    if (before === undefined) throw notPossible('the message was not sent yet', 'step sends it')
-    const edit = action === undefined ? undefined : applyEdit(undefined, action, planned, run)
+    if (run.isOpen(planned.index)) throw notPossible('the message has no response yet', 'wait for it')
+    if (run.stepAt(planned.index) === undefined)
+      throw notPossible('the message was not sent yet', 'step sends it')
+    const known = this.#sentEdits.get(planned.index)
+    const edit = action === undefined ? known : applyEdit(known, action, planned, run)
     const outline = run.outlineAt(planned.index)
     const onSend = (): void => this.#emit({ type: 'action', action: 'resent', message: outline })
     const step = await run.resend(planned, edit, onSend)
+    this.#keepEdit(planned.index, edit)
     this.#resent++
     const { sent = '', answer: response, why, duration } = step
     this.#sentAgain.set(planned.index, { ...shownStep(step), isEdited: edit !== undefined })
@@ -262,13 +292,19 @@ export class ReplayController {
     return stop && this.#stoppedEvent(stop)
   }
 
+  /** The number of messages of the client on the tape, with the handshake; indexes are less than this. */
+  get size(): number {
+    return this.#run?.total ?? 0
+  }
+
   /** Returns the progress at this moment. */
   state(): StatusEvent {
-    const { progress, counts, metrics } = this.#run?.facts(this.#done) ?? NO_FACTS
-    const { total, at, ended } = progress
-    const [elapsed, done] = [this.#clock.elapsed, this.#done]
-    const shown = this.#shownIndex() ?? done
-    const isKnown = this.#run !== undefined && shown !== undefined && shown < total
+    const { progress, counts, metrics, open } = this.#run?.facts(this.#done) ?? NO_FACTS
+    const { handshakes, at, ended } = progress
+    const total = this.size - handshakes
+    const [elapsed, done] = [this.#clock.elapsed, this.#done - this.#handshakes]
+    const shown = this.#shownIndex() ?? this.#done
+    const isKnown = this.#run !== undefined && shown < this.size
     return {
       type: 'status',
       status: this.#status,
@@ -280,7 +316,14 @@ export class ReplayController {
         remaining: remainingTime({ done, total, elapsed, at, ended }, this.timing),
       },
       current: isKnown ? this.#run?.outlineAt(shown) : undefined,
-      counts: { ...counts, differences: this.#differences, resent: this.#resent, injected: this.#injected },
+      open,
+      counts: {
+        ...counts,
+        skipped: counts.skipped - this.#handshakes,
+        differences: this.#differences,
+        resent: this.#resent,
+        injected: this.#injected,
+      },
       metrics: { ...metrics, throughput: elapsed === 0 ? 0 : (done / elapsed) * 1000 },
     }
   }
@@ -323,11 +366,18 @@ export class ReplayController {
     this.#isEnded = false
     this.#waiting = undefined
     this.#done = 0
+    this.#handshakes = 0
     this.#differences = 0
     this.#sentAgain.clear()
+    this.#sentEdits.clear()
     if (timing.kind === 'stepped') this.stopAtFirst()
     this.#clock.start()
     this.#emitStatus()
+  }
+
+  /** True while the run goes to the next message. */
+  get isStepping(): boolean {
+    return this.#goal.kind === 'step'
   }
 
   /** Returns true if the run may not simply send a message. It is asked for every message. */
@@ -365,6 +415,7 @@ export class ReplayController {
     this.#edit = undefined
     if (this.#isOver) return STOPPED
     if (edit === undefined) return GO
+    if (!edit.isSkipped) this.#keepEdit(planned.index, edit)
     const action = edit.isSkipped ? 'skipped' : 'edited'
     this.#emit({ type: 'action', action, message: this.#run?.outlineAt(planned.index) })
     return edit.isSkipped ? SKIPPED_BY_USER : { kind: 'go', edit }
@@ -373,6 +424,7 @@ export class ReplayController {
   /** Called for each message that is done. */
   stepEnded(step: ReplayStep, planned: PlannedMessage): void {
     this.#done++
+    if (isHandshakeLeftOut(planned.fate)) this.#handshakes++
     if (hasFailed(step)) this.#differences++
     const isArmed = this.#breakpoints.isArmed('response')
     const isStep = this.#goal.kind === 'step' && this.#goal.unit === 'message'
@@ -446,6 +498,8 @@ export class ReplayController {
         return { breakpoints: this.breakpoints }
       case 'modifyNext':
         return this.modifyNext(command.action)
+      case 'modify':
+        return this.modify(command.action, command.index)
       case 'inject':
         return this.inject(command.message)
       case 'resend':
@@ -545,6 +599,12 @@ export class ReplayController {
     return { ...run.viewOf(index, edit), ...this.#sentAgain.get(index) }
   }
 
+  /** Only the text is sent again: a delay or an error was for the first time. */
+  #keepEdit(index: number, edit: PendingEdit | undefined): void {
+    if (edit?.text === undefined) this.#sentEdits.delete(index)
+    else this.#sentEdits.set(index, { text: edit.text, isSkipped: false, delay: 0, error: undefined })
+  }
+
   #applyNextEdits(planned: PlannedMessage): void {
     for (const action of this.#nextEdits.splice(0)) {
       try {
@@ -629,7 +689,8 @@ const SKIPPED_BY_USER: StopDecision = { kind: 'skip', why: SKIPPED }
 const AT_PAST: Omit<StoppedAt, 'position'> = { reason: 'back', breakpoints: [] }
 const STATUS_INTERVAL = 100
 const NO_FACTS: ReturnType<ControlledRun['facts']> = {
-  progress: { total: 0, at: 0, ended: 0 },
+  progress: { handshakes: 0, at: 0, ended: 0 },
+  open: [],
   counts: { sent: 0, received: 0, errors: 0, skipped: 0, held: 0 },
   metrics: { mean: 0, p95: 0, max: 0, pending: 0 },
 }

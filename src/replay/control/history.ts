@@ -1,4 +1,5 @@
 import { ReelayError } from '../../errors.ts'
+import { isHandshakeLeftOut } from '../plan/plan.ts'
 import type { Breakpoints } from './breakpoints.ts'
 import type { SeekTarget, StepUnit, StopPhase } from './commands.ts'
 import type { ControlledRun } from './controlled-run.ts'
@@ -25,7 +26,7 @@ export class RunHistory {
 
   /** Returns true if the message was sent, or it was decided that it is not. */
   isDone(index: number): boolean {
-    return this.#run.stepAt(index) !== undefined
+    return this.#run.stepAt(index) !== undefined || this.#run.isOpen(index)
   }
 
   /** The position before this one; `undefined` if it is the first. */
@@ -97,12 +98,26 @@ export class RunHistory {
 
   #reaches(target: SeekTarget): (index: number) => boolean {
     if ('index' in target) return (index) => index >= target.index
-    if ('percent' in target) return (index) => index >= (this.#run.total * target.percent) / 100
+    if ('percent' in target) return this.#reachesPercent(target.percent)
     if ('time' in target) return (index) => this.#run.messageAt(index).at >= target.time
     if ('exchange' in target) return (index) => this.#run.messageAt(index).turn.exchange === target.exchange
     return (index) => {
       const { trigger, response } = this.#run.messageAt(index).turn
       return trigger?.n === target.frame || response?.n === target.frame
+    }
+  }
+
+  /** The percentage of a status event, which does not count the handshake. */
+  #reachesPercent(percent: number): (index: number) => boolean {
+    const { total } = this.#run
+    const isCounted = (index: number): boolean => !isHandshakeLeftOut(this.#run.decisionOf(index))
+    let counted = 0
+    for (let index = 0; index < total; index++) if (isCounted(index)) counted++
+    let before = 0
+    return (index) => {
+      const isReached = before >= (counted * percent) / 100
+      if (isCounted(index)) before++
+      return isReached
     }
   }
 

@@ -99,7 +99,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
   const duration = endedAt === undefined ? undefined : endedAt - sentAt
   const answer = toJudgedAnswer({ turn, tool, end, asides, moved, duration })
   const isJudged = judges.list.length > 0 && end.kind !== 'given-up'
-  const found = isJudged ? findingsIn(answer, judges) : NO_FINDINGS
+  const found = isJudged ? findingsIn(answer, judges, sent.isAwaited) : NO_FINDINGS
   const isComparable = found.length === 0 || !dependsOnHeldCall(planned, judges)
   const findings = isComparable ? found : found.map(asNotComparable)
   // An answer that is not a response, or that was made by a fault, must not be written to the tape.
@@ -116,7 +116,7 @@ function judgeRequest(sent: SentRequest, judges: Judges): ReplayStep {
     recordedId: recorded.kind === 'request' ? recorded.id : undefined,
     tool,
     state: STATES[end.kind],
-    why: withInjectedPrefix(reasonOf(end), isInjected),
+    why: withInjectedPrefix(reasonOf(sent), isInjected),
     sent: sent.text,
     answer: end.kind === 'answered' ? end.text : undefined,
     recordedAnswer: turn.response?.text,
@@ -185,8 +185,12 @@ function liveAnswer(end: CallEnd, recorded: Response | undefined): Response | un
   return message.kind === 'response' ? message : undefined
 }
 
-function findingsIn(answer: JudgedAnswer, { list, isStrict }: Judges): readonly StepFinding[] {
-  let found = NO_FINDINGS
+function findingsIn(
+  answer: JudgedAnswer,
+  { list, isStrict }: Judges,
+  isAwaited: boolean | undefined,
+): readonly StepFinding[] {
+  let found = isAwaited === true ? unrecordedAnswer(answer) : NO_FINDINGS
   for (const judge of list) {
     const more = judge.judge(answer)
     if (more.length === 0) continue
@@ -194,6 +198,14 @@ function findingsIn(answer: JudgedAnswer, { list, isStrict }: Judges): readonly 
     if (judge.isFinal === true) break
   }
   return isStrict ? found.map(asError) : found
+}
+
+/** Only a run that waits for such an answer reports it: in other runs, it depends on the time whether the answer is seen. */
+function unrecordedAnswer({ end, turn }: JudgedAnswer): readonly StepFinding[] {
+  if (end.kind !== 'answered') return NO_FINDINGS
+  const message =
+    turn.cut === undefined ? 'no response was recorded' : 'only the beginning of the response was recorded'
+  return [{ layer: 'transport', level: 'skip', message }]
 }
 
 function asError(finding: StepFinding): StepFinding {
@@ -208,9 +220,11 @@ const STATES: Readonly<Record<CallEnd['kind'], StepState>> = {
   'given-up': 'lost',
 }
 
-function reasonOf(end: CallEnd): string | undefined {
+function reasonOf({ end, isAwaited }: SentRequest): string | undefined {
   if (end.kind === 'lost') return end.why
   if (end.kind === 'given-up') return STOPPED_BEFORE_ANSWER
+  if (end.kind === 'open' && end.after !== undefined && isAwaited === true)
+    return `no answer within ${end.after} ms; the tape has none either`
   return end.kind === 'timeout' ? `no answer within ${end.after} ms` : undefined
 }
 

@@ -101,6 +101,11 @@ const SENT: SendDecision = { kind: 'send' }
 /** Why the recorded handshake is not sent. */
 export const OWN_HANDSHAKE = 'Reelay does its own handshake'
 
+/** Returns true if a message is not sent because Reelay does the handshake itself. */
+export function isHandshakeLeftOut(fate: SendDecision): boolean {
+  return fate.kind === 'skip' && fate.why === OWN_HANDSHAKE
+}
+
 function handshakeReason(handshake: MessageSelection['handshake'] = 'own'): string | undefined {
   if (handshake === 'recorded') return undefined
   return handshake === 'own' ? OWN_HANDSHAKE : 'the handshake is turned off'
@@ -202,6 +207,21 @@ export class ReplayPlan implements Iterable<PlannedMessage> {
       receivedInAll: this.#notifications.totalOn(link),
       fate: this.decisionOf(index),
     }
+  }
+
+  /** Returns true for a request that stays open while later messages are sent: the tape cancels it later, or it is a subscription. */
+  isLeftOpen({ message, link }: Pick<PlannedMessage, 'message' | 'link'>): boolean {
+    if (message.kind !== 'request') return false
+    return message.method === LISTEN || this.cancelled.has(callKey(link, message.id))
+  }
+
+  /** The number of messages that belong to the handshake, which Reelay does itself. */
+  get handshakes(): number {
+    const { rows, fates } = this.#columns
+    const own = fates.findIndex(isHandshakeLeftOut)
+    let count = 0
+    for (const fate of rows.fate) if (fate === own) count++
+    return count
   }
 
   /** The last message that is sent on each link: the name of the link by the index of the message. */
@@ -381,6 +401,9 @@ const NO_COUNTS: MethodCounts = new Map()
 export function isNeverAnswered({ message, turn, fate }: PlannedMessage): boolean {
   return message.kind === 'request' && turn.response === undefined && fate.kind === 'send'
 }
+
+/** Listens for changes until the client ends it. */
+const LISTEN = 'subscriptions/listen'
 
 /** The key of the request that a message cancels; `undefined` if it is not a cancellation. */
 export function cancelledKey(link: string, message: Request | Notification): string | undefined {

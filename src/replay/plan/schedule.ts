@@ -7,7 +7,7 @@ import { indexesUpTo } from '../../store/columns.ts'
 export type Ordering =
   /** As recorded: a message waits for the same answers as in the recording, and parallel messages stay parallel. */
   | { readonly kind: 'correlated' }
-  /** One at a time. */
+  /** One at a time: a message waits until the one before it is done. Requests that the tape cancels, and subscriptions, stay open. */
   | { readonly kind: 'sequential' }
   /** Methods with a higher number first; methods with the same number as recorded. */
   | { readonly kind: 'priority'; readonly of: Readonly<Record<string, number>> }
@@ -19,6 +19,10 @@ export interface Schedule {
   at(turn: number): PlannedMessage
   /** Indexes of messages that must be done before this one is sent. */
   dependenciesOf(planned: PlannedMessage): readonly number[]
+  /** True if messages also wait for requests that got no answer when they were recorded. */
+  readonly isOneByOne: boolean
+  /** Returns true for a request that stays open while later messages are sent. */
+  isLeftOpen(planned: PlannedMessage): boolean
 }
 
 /** Orders the messages of a run. In every order, a message comes after those whose answers contain values that it sends. */
@@ -30,8 +34,11 @@ export function scheduleMessages(
   const producersOf = (index: number): readonly number[] => values.producersOf(index)
   const { kind } = ordering
   if (kind === 'correlated') return scheduleOf(plan, undefined, ({ after }) => after)
-  if (kind === 'sequential')
-    return scheduleOf(plan, undefined, ({ index }) => (index === 0 ? [] : [index - 1]))
+  if (kind === 'sequential') {
+    const before = ({ index }: PlannedMessage): readonly number[] =>
+      index === 0 || plan.isLeftOpen(plan.at(index - 1)) ? [] : [index - 1]
+    return { ...scheduleOf(plan, undefined, before), isOneByOne: true }
+  }
   const rank = kind === 'priority' ? priorityRank(ordering.of) : randomRank(ordering.seed)
   return scheduleOf(plan, rankOrder(Float64Array.from(plan, rank), producersOf), ({ index }) =>
     producersOf(index),
@@ -44,7 +51,8 @@ function scheduleOf(
   dependenciesOf: (planned: PlannedMessage) => readonly number[],
 ): Schedule {
   const at = (turn: number): PlannedMessage => plan.at(order === undefined ? turn : (order[turn] ?? 0))
-  return { size: plan.size, at, dependenciesOf }
+  const isLeftOpen = plan.isLeftOpen.bind(plan)
+  return { size: plan.size, at, dependenciesOf, isOneByOne: false, isLeftOpen }
 }
 
 type Rank = (planned: PlannedMessage) => number

@@ -11,7 +11,7 @@ export interface SendInOrderOptions {
   readonly maxConcurrent: number
   readonly controller: ReplayController
   /** Sends a message and resolves when its step is done. */
-  readonly send: (planned: PlannedMessage, { earlier, edit }: SendFacts) => Promise<void>
+  readonly send: (planned: PlannedMessage, facts: SendFacts) => Promise<void>
   /** Called for a message that is not sent. */
   readonly skip: (planned: PlannedMessage, why: string) => void
   /** Waits for the messages that the server had sent before this one when it was recorded. */
@@ -29,6 +29,8 @@ interface SendFacts {
   readonly earlier: readonly StepFinding[]
   /** What the user has changed. */
   readonly edit: PendingEdit | undefined
+  /** True if the run waits for an answer, although none was recorded. */
+  readonly isAwaited: boolean
 }
 
 /** Sends every message when those that it depends on are done and its time has come; resolves when all are done. */
@@ -56,12 +58,16 @@ export async function sendInOrder(schedule: Schedule, options: SendInOrderOption
     if (pace.isSet) await pace.waitFor(planned, now)
     const room = options.waitForReader()
     if (room !== undefined) await room
-    const lane = isNeverAnswered(planned) ? neverAnswered : answered
+    const isUnanswered = isNeverAnswered(planned)
+    const lane = isUnanswered ? neverAnswered : answered
     if (!lane.hasRoom) await lane.waitForRoom()
     const asked = controller.isInTheWay ? controller.beforeSend(planned) : GO
     const decision = asked instanceof Promise ? await asked : asked
+    const isStep = schedule.isOneByOne || controller.isStepping
+    const isAwaited = isUnanswered && isStep && !schedule.isLeftOpen(planned)
     if (decision.kind === 'skip') options.skip(planned, decision.why)
-    else void launch(planned, { earlier, edit: decision.edit }, lane)
+    else void launch(planned, { earlier, edit: decision.edit, isAwaited }, lane)
+    if (isAwaited) await lane.waitFor([planned.index])
     // Messages leave in microtasks: without a wait now and then, a tape without dependencies would be read to its end first.
     if (turn % SENDS_AT_ONCE === 0) await Promise.resolve()
   }

@@ -91,6 +91,8 @@ export interface SentRequest {
   readonly retries: number
   /** Nothing was sent: the request was made to fail. */
   readonly isInjected?: true
+  /** The run waited for an answer, although none was recorded. */
+  readonly isAwaited?: boolean
 }
 
 /** Sends a message and judges it. A request is sent again while its judgement asks for that. */
@@ -100,18 +102,27 @@ export async function sendAndJudge(
   {
     judge,
     edit,
-  }: { readonly judge: (sent: SentMessage) => ReplayStep; readonly edit: PendingEdit | undefined },
+    isAwaited = false,
+  }: {
+    readonly judge: (sent: SentMessage) => ReplayStep
+    readonly edit: PendingEdit | undefined
+    readonly isAwaited?: boolean
+  },
 ): Promise<{ readonly sent: SentMessage; readonly step: ReplayStep }> {
-  let sent = await sendMessage(planned, run, edit)
+  let sent = withAwaited(await sendMessage(planned, run, edit), isAwaited)
   let step = judge(sent)
   while (sent.kind === 'requested' && shouldRetry(step, run)) {
     if (!(await run.controller.wait(run.retryDelay))) break
     const next = await sendRequest(planned, sent.message, run, { retries: sent.retries + 1 })
     if (next.kind === 'unsent') break // the run was stopped: the last attempt counts
-    sent = next
+    sent = withAwaited(next, isAwaited)
     step = judge(sent)
   }
   return { sent, step }
+}
+
+function withAwaited(sent: SentMessage, isAwaited: boolean): SentMessage {
+  return isAwaited && sent.kind === 'requested' ? { ...sent, isAwaited } : sent
 }
 
 function shouldRetry(
@@ -190,7 +201,10 @@ export async function sendAgain(
     return unsent(planned, 'unbound', describeUnbound(unbound), unbound)
   const made = withEdit(previewMessage(planned, run), edit)
   return planned.message.kind === 'request'
-    ? sendRequest(planned, made, run, { retries: 1 })
+    ? withAwaited(
+        await sendRequest(planned, made, run, { retries: 1, isExtra: true }),
+        isNeverAnswered(planned),
+      )
     : sendNotification(planned, made, run, undefined)
 }
 
@@ -267,9 +281,10 @@ async function sendNotification(
   return { kind: 'notified', planned, text: renamed, sentAt: run.now(), transformedBy }
 }
 
-/** The number of earlier attempts to send a request, and the batch that it is a part of. */
+/** The number of earlier attempts to send a request, whether the user asked for it, and the batch that it is a part of. */
 interface Attempt {
   readonly retries?: number
+  readonly isExtra?: boolean
   readonly batch?: BatchMember | undefined
 }
 
@@ -281,7 +296,7 @@ async function sendRequest(
 ): Promise<SentMessage> {
   const { retries = 0 } = attempt
   const starting = startRequest(planned, message, run, attempt)
-  run.cancellations.add(planned, starting)
+  if (attempt.isExtra !== true) run.cancellations.add(planned, starting)
   const started = await starting
   if (started === undefined) return skippedByStop(planned)
   if (started.kind === 'injected') {
@@ -306,9 +321,10 @@ async function sendRequest(
   const ended = await call.ended
   // A request that was never answered on the tape may stay without an answer.
   const isOpen = ended.kind === 'timeout' && isNeverAnswered(planned)
-  const end = isOpen ? OPEN : withAnswerRules(planned, ended, run)
-  if (call.isOver) run.cancellations.finish(planned)
-  const { id, text, sentAt, endedAt, firstByteAt, asides } = call
+  const end: CallEnd = isOpen ? { kind: 'open', after: ended.after } : withAnswerRules(planned, ended, run)
+  if (call.isOver && attempt.isExtra !== true) run.cancellations.finish(planned)
+  const { id, text, sentAt, firstByteAt, asides } = call
+  const endedAt = isOpen ? undefined : call.endedAt
   if (end.kind === 'answered') {
     run.rounds?.learn(planned.turn, end.text)
     run.values.learn(
@@ -334,7 +350,6 @@ async function sendRequest(
   }
 }
 
-const OPEN: CallEnd = { kind: 'open' }
 const NO_ASIDES: readonly InterimMessage[] = []
 const NO_METHODS: ReadonlySet<string> = new Set()
 
@@ -354,7 +369,7 @@ async function startRequest(
   planned: PlannedMessage,
   made: TransformedMessage,
   run: SendContext,
-  { retries = 0, batch }: Attempt,
+  { retries = 0, isExtra, batch }: Attempt,
 ): Promise<StartedRequest | undefined> {
   const session = await run.peer.sessionOf(planned.link)
   if (isStopped(run)) return undefined
@@ -372,9 +387,10 @@ async function startRequest(
   if (end !== undefined) return { kind: 'injected', id, text, end, sentAt: run.now() }
   if (isStopped(run)) return undefined
   const expected = turn.response && { text: turn.response.text, id: idToJson(recordedId) }
-  const timeout = run.cancellations.has(planned) ? Infinity : answerTimeout(run.timeout, turn)
+  const isCancelled = isExtra !== true && run.cancellations.has(planned)
+  const timeout = isCancelled ? Infinity : answerTimeout(run.timeout, turn)
   const parsed = made.text === planned.text ? requestWithId(message, id) : undefined
-  const call = session.request({ text, id, token, timeout, expected, message: parsed, batch })
+  const call = session.request({ text, id, token, timeout, expected, message: parsed, batch, isExtra })
   return { kind: 'started', call, session }
 }
 

@@ -479,8 +479,8 @@ export type CallEnd =
   | { readonly kind: 'lost'; readonly why: string }
   /** The run was stopped before the answer came. */
   | { readonly kind: 'given-up' }
-  /** Not answered, as recorded: a stream that lasts to the end, or a cancelled request. */
-  | { readonly kind: 'open' }
+  /** Not answered, as recorded: a stream that lasts to the end, a cancelled request, or one without an answer `after` milliseconds. */
+  | { readonly kind: 'open'; readonly after?: number }
 
 /** A message that the server sent while a request was open. */
 export interface InterimMessage {
@@ -506,6 +506,8 @@ export interface OutgoingCall {
   readonly message?: Message | undefined
   /** True for a request without whose answer nothing else can be sent. */
   readonly isHandshake?: true
+  /** True for a request of the user, whose answer is awaited in spite of `release`. */
+  readonly isExtra?: boolean | undefined
   /** Sends the text as a part of a batch. */
   readonly batch?: { send(session: LiveSession, text: string, message?: Message): void } | undefined
 }
@@ -525,6 +527,7 @@ export class LiveCall {
   /** Sequence number within its session. */
   readonly sequence: number
   readonly expected: ExpectedAnswer | undefined
+  readonly #isExtra: boolean
   #asides: InterimMessage[] | undefined
   #onMessage: (() => void) | undefined
   endedAt: number | undefined
@@ -534,7 +537,7 @@ export class LiveCall {
   #end: CallEnd | undefined
   #resolve: (end: CallEnd) => void = () => {}
 
-  constructor({ id, token, text, timeout, expected }: OutgoingCall, sentAt: number, number: number) {
+  constructor({ id, token, text, timeout, expected, isExtra }: OutgoingCall, sentAt: number, number: number) {
     this.id = id
     this.token = token
     this.text = text
@@ -544,6 +547,7 @@ export class LiveCall {
     this.due = sentAt + timeout
     this.sequence = number
     this.expected = expected
+    this.#isExtra = isExtra === true
     this.ended = new Promise((resolve) => (this.#resolve = resolve))
   }
 
@@ -593,7 +597,7 @@ export class LiveCall {
 
   /** Resolves `ended` without an answer. The call stays open, so that a late answer is still recognized. */
   release(): void {
-    this.#resolve({ kind: 'open' })
+    if (!this.#isExtra) this.#resolve({ kind: 'open' })
   }
 }
 
