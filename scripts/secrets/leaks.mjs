@@ -25,7 +25,7 @@ function inOneLine(text) {
   return text.replaceAll(/[\r\n]+/g, text.indexOf('\n') === 76 ? '' : ' ')
 }
 
-/** The places where a value can stand, as the recorder redacts them. */
+/** The places where a value can stand, as the recorder redacts them. Each returns what is on the tape. */
 const PLACES = {
   params: (redactor, text) =>
     redactor.text(json({ id: 1, method: 'tools/call', params: { name: 'x', arguments: { text } } })),
@@ -40,40 +40,59 @@ const PLACES = {
   'SSE id': (redactor, text) => redactor.text(text),
 }
 
-/** Tries every kind in every wrapping and every place. Returns the number of leaks. */
+/** How what is on the tape is redacted again, where this is not simply its text. */
+const PLACES_ON_TAPE = {
+  header: (redactor, written) => redactor.header('X-Note', written),
+  query: (redactor, written) => redactor.url(written),
+}
+
+/**
+ * Tries every kind in every wrapping and every place. Returns the number of leaks, and of placeholders that are replaced when a live
+ * client sends the same text (`unstable`) or when the tape is redacted again (`again`).
+ */
 export async function findLeaksInTexts(kinds, pick) {
   const { Redactor } = await fromDist('redact', 'redactor.js')
   const key = ephemeralKey()
   const places = Object.entries(PLACES)
-  console.log(['wrapping'.padEnd(28), ...places.map(([name]) => name.padStart(13)), '  unstable'].join(''))
-  let [tried, leaks] = [0, 0]
+  console.log(
+    ['wrapping'.padEnd(28), ...places.map(([name]) => name.padStart(13)), '  unstable     again'].join(''),
+  )
+  let [tried, leaks, changes] = [0, 0, 0]
   for (const [name, { wrap, spell, decode }] of Object.entries(WRAPPINGS)) {
-    let unstable = 0
-    const counts = places.map(([, redact]) => {
+    let [unstable, changed] = [0, 0]
+    const counts = places.map(([place, redact]) => {
       // Every fake is another one, so what these have learned does not help them.
       const [redactor, live] = [new Redactor({ key }), new Redactor({ key, source: 'live' })]
+      const again = new Redactor({ key, source: 'again' })
       const leaked = kinds.filter((kind) => {
         const { text, secret } = kind.make(pick)
         const written = redact(redactor, wrap(text))
         tried++
         if (redact(live, wrap(text)) !== written) unstable++
+        if (redactedAgain(place, again, written) !== written) changed++
         const readable = decode === undefined ? written : `${written}\n${decode(plainText(written))}`
         return spellings(secret, spell).some((each) => readable.includes(each))
       })
       leaks += leaked.length
       return leaked
     })
+    changes += unstable + changed
     console.log(
       [
         name.padEnd(28),
         ...counts.map(({ length }) => String(length).padStart(13)),
         String(unstable).padStart(10),
+        String(changed).padStart(10),
       ].join(''),
     )
     for (const kind of new Set(counts.flat())) console.log(`  leaked: ${kind.name}`)
   }
-  console.log(`\n${tried} texts tried, ${leaks} leaks`)
-  return leaks
+  console.log(`\n${tried} texts tried, ${leaks} leaks, ${changes} that another redaction changes`)
+  return leaks + changes
+}
+
+function redactedAgain(place, redactor, written) {
+  return PLACES_ON_TAPE[place]?.(redactor, written) ?? redactor.text(written)
 }
 
 /** Records a session with every kind in every wrapping, shares the tape, and searches every file and stderr. */

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { seededRandom } from '../seeded-random.ts'
 import { Redactor } from './redactor.ts'
+import { defaultRules } from './rules/index.ts'
+import { exampleOf } from './rules/token-shape.ts'
 
 const key = { name: 'k-test', hmac: (text: string) => createHmac('sha256', 'a key').update(text).digest() }
 const SECRET = 'ghp_a7K2mQ9xLw4Rt6YvB3nC8dE5fG1hJ0kPsUz2'
@@ -85,4 +88,51 @@ test('hashes, images and identifiers are kept', () => {
     '0123456789'.repeat(20),
   ])
     expect(redactedText(text)).toBe(text)
+})
+
+const asEntities = (text: string): string => text.replaceAll(/./gs, (char) => `&#${char.charCodeAt(0)};`)
+const again = (text: string): string => new Redactor({ key, source: 'again' }).text(text)
+
+test.each<[string, (text: string) => string]>([
+  ['gzip in base64', (text) => `data: ${base64(gzipSync(`note: ${text}.`))}.`],
+  ['zlib in base64', (text) => `data: ${base64(deflateSync(`note: ${text}.`))}.`],
+  ['HTML', (text) => `<pre>{&quot;note&quot;: &quot;${asEntities(text)}&quot;}</pre>`],
+  ['colors of a terminal', (text) => `\u001b[31m${text}\u001b[0m`],
+  ['the path of a URL', (text) => `https://host.example/v1/${encodeURIComponent(text)}/items`],
+])('a placeholder of any kind in %s is not replaced again', (_, wrap) => {
+  const random = seededRandom(15)
+  const pick = (below: number): number => Math.floor(random() * below)
+  const fresh = new Redactor({ key })
+  for (const { shapes = [] } of defaultRules())
+    for (const shape of shapes) {
+      const once = fresh.text(messageWith(wrap(exampleOf(shape, pick))))
+      expect(again(once), shape).toBe(once)
+    }
+})
+
+// With this key, each of these placeholders contains by chance what looks like the start of a token, or of a password.
+test.each<[string, (text: string) => string]>([
+  ['cnvca' + 'c6NhT9aO6ZjNt3YPXY95b1g-DUJjUIKY_Tv1uGNXEu6ezoGg', (text) => `\u001b[31m${text}\u001b[0m`],
+  [
+    '5fm3tf7wi1ngz1ikl4uqt5tw50o.2whjz' +
+      '.acc_B8l2cj3P64yHoTEWNakoqKG3Q6iTsuT8.LIse-D79ckV0SjhUtVW4AlFlYqkMp4m',
+    (text) => `https://h.example/cb?next=${encodeURIComponent(`/x?y=${text}`)}`,
+  ],
+  [
+    'https://discordapp.com/api/webhooks/6129715965674665100/' +
+      'Es2gATZhgXTiDBQ_kwMR4Kdifl_r4gp8EvW7hiYOcZDUjwbvnkVwbqXgemHaEq9V',
+    (text) => JSON.stringify({ inner: JSON.stringify({ deep: [text] }) }),
+  ],
+  ['SharedAccessKey=' + 'nXBE5Su7Er2PPArI6JrLP1uahE5D4kxVK0osl8oN2Yo=', (text) => `note: ${text}.`],
+  ['SharedAccessKey=' + '/vPMMbkv6sdfiqGYTL9VzTtDCuNvaVfPG/K2pD/Ur3n=', (text) => base64(`note: ${text}.`)],
+])('a placeholder that looks like something else is not replaced again: %#', (value, wrap) => {
+  const secrets = {
+    name: 'k-secrets',
+    hmac: (text: string) => createHmac('sha256', 'secrets').update(text).digest(),
+  }
+  const once = new Redactor({ key: secrets }).text(messageWith(wrap(value)))
+  expect(once).not.toContain(value)
+  expect(new Redactor({ key: secrets, source: 'again' }).text(once)).toBe(once)
+  const next = once.replace('"}]', ` and password=Tr0ub4dor-and-3"}]`)
+  expect(new Redactor({ key: secrets, source: 'again' }).text(next)).not.toContain('Tr0ub4dor')
 })

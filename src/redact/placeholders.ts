@@ -214,9 +214,9 @@ const prefixedShape: ValueShape = {
     const prefix = prefixOf(value)
     return prefix + textShape.placeholderFor(value.slice(prefix.length), tokens)
   },
-  // The random part can begin like a longer prefix, so every prefix counts.
+  // Random characters can look like a prefix, or like the end of a longer one, so every prefix counts, and none.
   isPlaceholder: (value, tokens) =>
-    prefixesOf(value).some((prefix) => textShape.isPlaceholder(value.slice(prefix.length), tokens)),
+    [...prefixesOf(value), ''].some((prefix) => textShape.isPlaceholder(value.slice(prefix.length), tokens)),
 }
 
 function prefixOf(value: string): string {

@@ -134,15 +134,23 @@ export class SecretScanner {
       this.#secrets.known.find(text, this.#work),
       ...this.#secrets.rulesFor(text).map((rule) => this.#findByRule(rule, text)),
       this.#findAssigned(text),
-    ].flat()
-    const exempt = found.filter(
-      ({ start, end }) =>
-        this.#secrets.isExempt(text.slice(start, end)) ||
-        this.#secrets.isPlaceholder(wordAround(text, start, end, IN_WORD)) ||
-        this.#secrets.isPlaceholder(wordAround(text, start, end, IN_LONG_WORD)),
-    )
+    ]
+      .flat()
+      .map((range) => withoutQuoteAtEnd(text, range))
+    const exempt = found.flatMap((range) => this.#exemptRange(text, range) ?? [])
     return withoutCovered(found, exempt) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
+  }
+
+  /** The allowed value or the placeholder that a range belongs to. A placeholder can contain what looks like the start of a token. */
+  #exemptRange(text: string, range: Range): Range | undefined {
+    if (this.#secrets.isExempt(text.slice(range.start, range.end))) return range
+    if (!this.#secrets.canHavePlaceholders) return undefined
+    this.#work.spend(WORK_PER_TEXT)
+    for (const { start, end } of placeholderRanges(text, range))
+      if (this.#secrets.isPlaceholder(text.slice(start, end)))
+        return { start: Math.min(start, range.start), end: Math.max(end, range.end) }
+    return undefined
   }
 
   #findByRule(rule: RedactionRule, text: string): readonly Range[] {
@@ -177,12 +185,10 @@ export class SecretScanner {
 
   /** Searches the parts of the text that are base64 or hex. */
   #findInRuns(text: string, depth: number): readonly TextReplacement[] {
-    const views = [
-      ...packedViews(text, this.#work),
-      ...hexViews(text),
-      ...base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes)),
-    ]
-    return this.#findInViews(views, depth)
+    const packed = [...packedViews(text, this.#work)]
+    const known = new Set(packed.flatMap(({ isWholeRunAt }) => isWholeRunAt ?? []))
+    const base64 = base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes), known)
+    return this.#findInViews([...packed, ...hexViews(text), ...base64], depth)
   }
 
   #findInViews(views: readonly (DecodedView | undefined)[], depth: number): readonly TextReplacement[] {
@@ -195,17 +201,41 @@ export class SecretScanner {
   }
 }
 
-/** The word that a range is part of. */
-function wordAround(text: string, start: number, end: number, part: RegExp): string {
-  let [first, last] = [start, end]
-  while (first > 0 && start - first < MAX_WORD_PART && part.test(text[first - 1]!)) first--
-  while (last < text.length && last - end < MAX_WORD_PART && part.test(text[last]!)) last++
-  return text.slice(first, last)
+/** A value in HTML can end at an entity that stands for a quote or a bracket. The entity is not part of the value. */
+function withoutQuoteAtEnd(text: string, { start, end }: Range): Range {
+  const last = text.lastIndexOf('&', end - 1)
+  if (last <= start || end - last > LONGEST_QUOTE_ENTITY) return { start, end }
+  return QUOTE_ENTITY.test(text.slice(last, end + 1)) ? { start, end: last } : { start, end }
 }
 
-const IN_WORD = /[\w+/.=-]/
-const IN_LONG_WORD = /[\w+/.=$-]/
+const QUOTE_ENTITY = /^&(?:quot|apos|lt|gt|#0{0,4}(?:34|39|60|62)|#[xX]0{0,4}(?:2[27]|3[ceCE]));/
+const LONGEST_QUOTE_ENTITY = 10
+
+/** Where a placeholder could be that a range is a part of, or that the range continues with a sign: each begins and ends at a sign. */
+function* placeholderRanges(text: string, { start, end }: Range): Generator<Range> {
+  let [first, last] = [start, end]
+  while (first > 0 && start - first < MAX_WORD_PART && IN_WORD.test(text[first - 1]!)) first--
+  while (last < text.length && last - end < MAX_WORD_PART && IN_WORD.test(text[last]!)) last++
+  const escape = ESCAPE.exec(text.slice(Math.max(0, first - 1), first + LONGEST_ESCAPE))
+  if (first > 0 && escape !== null) first += escape[0].length - 1
+  const starts = [first, ...signsIn(text, first, start).map((at) => at + 1)]
+  const ends = [end, last, ...signsIn(text, Math.max(start, end - 3), last)]
+  for (const from of new Set([...starts.slice(-MAX_SIGNS), start]))
+    for (const to of new Set(ends.slice(0, MAX_SIGNS))) yield { start: from, end: to }
+}
+
+/** Offsets of the characters that are neither letters nor digits. */
+function signsIn(text: string, from: number, to: number): readonly number[] {
+  return [...text.slice(from, to).matchAll(/[^A-Za-z0-9]/g)].map(({ index }) => from + index)
+}
+
+const IN_WORD = /[\w+/.=$-]/
 const MAX_WORD_PART = 300
+/** A longer list of signs is not one word with a placeholder. */
+const MAX_SIGNS = 12
+/** Of an escape before a word, the letters and digits look like a part of the word. */
+const ESCAPE = /^(?:\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%(?:25){0,3}[0-9A-Fa-f]{2}|[[;]\d{1,3}m)/
+const LONGEST_ESCAPE = 9
 
 /** A match that ends here is only the beginning of a value. With its escapes resolved, the text shows the whole value. */
 function isPercentCodeAt(text: string, at: number): boolean {

@@ -85,9 +85,13 @@ export class SecretValues {
     return this.isPlaceholder(value)
   }
 
+  get canHavePlaceholders(): boolean {
+    return this.#source !== 'fresh'
+  }
+
   /** Returns true for a placeholder of this key, if the texts can contain any. */
   isPlaceholder(value: string): boolean {
-    return this.#source !== 'fresh' && this.#placeholders.isPlaceholder(value, this.#source === 'again')
+    return this.canHavePlaceholders && this.#placeholders.isPlaceholder(value, this.#source === 'again')
   }
 
   /** Replaces this value everywhere from now on, unless it could be an ordinary word. */

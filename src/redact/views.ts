@@ -1,4 +1,9 @@
-import { compressedFormOf, decompress, wrapUncompressed } from './prefilter/compressed.ts'
+import {
+  compressedFormOf,
+  decompress,
+  isWrappedUncompressed,
+  wrapUncompressed,
+} from './prefilter/compressed.ts'
 import { applyReplacements, type TextReplacement } from '../json/find-replace.ts'
 import type { WorkLimit } from './work-limit.ts'
 
@@ -14,6 +19,8 @@ export const NAMED_ENTITIES: Readonly<Record<string, string>> = {
 /** A text, or a part of it, in decoded form. Edits of the decoded form can be converted to edits of the source. */
 export interface DecodedView {
   readonly text: string
+  /** Set if nothing else is written at this place of the source, so that it need not be decoded in another way. */
+  readonly isWholeRunAt?: number
   readonly toSourceEdits: (edits: readonly TextReplacement[]) => readonly TextReplacement[]
 }
 
@@ -82,8 +89,10 @@ export function* packedViews(text: string, work: WorkLimit): Generator<DecodedVi
     const plain = content === undefined ? undefined : (utf16Text(content) ?? decodeUtf8OrUndefined(content))
     if (plain === undefined || (form === undefined && utf16Text(bytes) === undefined)) continue
     const isWide = utf16Text(content!) !== undefined
+    const isStored = form !== undefined && isWrappedUncompressed(bytes, content!, form)
     yield {
       text: plain,
+      ...(isStored && { isWholeRunAt: index }),
       toSourceEdits: (edits) => {
         if (edits.length === 0) return []
         const edited = applyReplacements(plain, edits)
@@ -113,10 +122,14 @@ function utf16Bytes(text: string): Uint8Array {
   )
 }
 
-/** Decodes the parts of a text that could be base64. Up to three characters before the base64 may look as if they belonged to it. */
+/**
+ * Decodes the parts of a text that could be base64, except those at the offsets in `known`. Up to three characters before the base64
+ * may look as if they belonged to it.
+ */
 export function* base64Views(
   text: string,
   isWorthIt: (bytes: Uint8Array) => boolean,
+  known: ReadonlySet<number> = new Set(),
 ): Generator<DecodedView> {
   const blocks = (text.includes('\n') ? [...text.matchAll(BASE64_BLOCK)] : []).flatMap(
     ({ 0: block, index }) => {
@@ -129,7 +142,7 @@ export function* base64Views(
   const texts = blocks.filter(({ bytes }) => decodeUtf8OrUndefined(bytes) !== undefined)
   for (const { 0: run, index } of text.matchAll(BASE64_RUN)) {
     while (texts.length > 0 && texts[0]!.index + texts[0]!.block.length <= index) texts.shift()
-    if (texts.length > 0 && texts[0]!.index <= index) continue
+    if ((texts.length > 0 && texts[0]!.index <= index) || known.has(index)) continue
     for (let skip = 0; skip < 4; skip++) {
       const bytes = fromBase64(withoutPadding(run.slice(skip)))
       if (!isWorthIt(bytes)) continue

@@ -38,6 +38,14 @@ export function wrapUncompressed(data: Uint8Array, form: CompressedForm): Uint8A
   return Uint8Array.from(out)
 }
 
+/** Returns true for the result of `wrapUncompressed`, whose bytes show the data again. */
+export function isWrappedUncompressed(bytes: Uint8Array, data: Uint8Array, form: CompressedForm): boolean {
+  const blocks = Math.max(1, Math.ceil(data.length / MAX_STORED))
+  const around = form === 'gzip' ? 18 : 6
+  if (bytes.length !== data.length + 5 * blocks + around) return false
+  return wrapUncompressed(data, form).every((byte, at) => byte === bytes[at])
+}
+
 const MAX_STORED = 0xffff
 
 function littleEndian(value: number): readonly number[] {
