@@ -59,7 +59,8 @@ export async function findLeaksInTexts(kinds, pick) {
   )
   let [tried, leaks, changes] = [0, 0, 0]
   for (const [name, { wrap, spell, decode }] of Object.entries(WRAPPINGS)) {
-    let [unstable, changed] = [0, 0]
+    let unstable = 0
+    const changed = []
     const counts = places.map(([place, redact]) => {
       // Every fake is another one, so what these have learned does not help them.
       const [redactor, live] = [new Redactor({ key }), new Redactor({ key, source: 'live' })]
@@ -69,23 +70,24 @@ export async function findLeaksInTexts(kinds, pick) {
         const written = redact(redactor, wrap(text))
         tried++
         if (redact(live, wrap(text)) !== written) unstable++
-        if (redactedAgain(place, again, written) !== written) changed++
+        if (redactedAgain(place, again, written) !== written) changed.push(kind)
         const readable = decode === undefined ? written : `${written}\n${decode(plainText(written))}`
         return spellings(secret, spell).some((each) => readable.includes(each))
       })
       leaks += leaked.length
       return leaked
     })
-    changes += unstable + changed
+    changes += unstable + changed.length
     console.log(
       [
         name.padEnd(28),
         ...counts.map(({ length }) => String(length).padStart(13)),
         String(unstable).padStart(10),
-        String(changed).padStart(10),
+        String(changed.length).padStart(10),
       ].join(''),
     )
     for (const kind of new Set(counts.flat())) console.log(`  leaked: ${kind.name}`)
+    for (const kind of new Set(changed)) console.log(`  replaced again: ${kind.name}`)
   }
   console.log(`\n${tried} texts tried, ${leaks} leaks, ${changes} that another redaction changes`)
   return leaks + changes

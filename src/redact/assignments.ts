@@ -216,9 +216,17 @@ function nearbyValueAt(text: string, at: number, verdict: NameVerdict): Assigned
   const looksSecret = verdict === 'generated' ? looksGenerated : looksScrambled
   for (const pattern of [NEARBY, NEARBY_AFTER_WORD]) {
     const found = matchAt(pattern, text, at)
-    if (found !== undefined && looksSecret(text.slice(found.start, found.end))) return withRest(text, found)
+    if (found === undefined) continue
+    const value = withoutNextParameter(text, found)
+    if (looksSecret(text.slice(value.start, value.end))) return withRest(text, value)
   }
   return undefined
+}
+
+/** A value in a query ends before the next parameter. */
+function withoutNextParameter(text: string, { start, end }: AssignedRange): AssignedRange {
+  const next = text.slice(start, end).search(/&[\w.-]{1,64}=/)
+  return next < 0 ? { start, end } : { start, end: start + next }
 }
 
 /** A value that is longer than the pattern, up to its end. */

@@ -124,7 +124,7 @@ function sharesFewCharacters(one: string, other: string): boolean {
 
 /** Returns true if the placeholder of a value has no room for a signature. */
 export function isTooShortToSign(value: string): boolean {
-  return numberShape.fits(value) && value.length < shortestSigned(DIGITS)
+  return numberShape.fits(value) && digitsOf(value).length < shortestSigned(DIGITS)
 }
 
 const PEM = /^(-----BEGIN [^-]*-----)([\s\S]*?)(-----END [^-]*-----)?$/
@@ -180,29 +180,32 @@ const emailShape: ValueShape = {
   isPlaceholder: (value, tokens) => tokens.isSigned(value.slice(0, value.indexOf('@'))),
 }
 
-/** A number. Its placeholder has the same number of digits, so that it stays in range. */
+/** A number, or numbers with signs between them. Its placeholder has the same number of digits, so that it stays in range. */
 const numberShape: ValueShape = {
-  fits: (value) => /^-?\d+([.,:/ -]\d+)*([eE][+-]?\d+)?$/.test(value),
+  fits: (value) => /^-?\d+(?:(?:[.,:/ -]\d+)*|(?:\.\d+)?[eE][+-]?\d+)$/.test(value),
   placeholderFor: (value, tokens) => {
-    const digits = value.replaceAll(/[eE].*$|\D/g, '')
-    const free = tokens.signed(value, DIGITS, digits.length)
-    const drawn =
-      digits.length < shortestSigned(DIGITS) ? tokens.unsigned(value, DIGITS, digits.length) : free
+    const digits = digitsOf(value)
+    const isSigned = digits.length >= shortestSigned(DIGITS)
+    const drawn = isSigned
+      ? tokens.signed(value, DIGITS, digits.length)
+      : tokens.unsigned(value, DIGITS, digits.length)
+    const word = digits.startsWith('0') ? drawn : withoutLeadingZero(drawn, isSigned, tokens)
     let at = 0
-    const written = value.replaceAll(/([eE].*$)|\d/g, (digit, kept) => (kept ? digit : drawn[at++]!))
-    return digits.startsWith('0') ? written : withoutLeadingZero(written, digits.length, tokens)
+    return value.replaceAll(/([eE].*$)|\d/g, (digit, kept) => (kept ? digit : word[at++]!))
   },
-  isPlaceholder: (value, tokens) => /^\d+$/.test(value) && tokens.isSigned(value),
+  isPlaceholder: (value, tokens) => tokens.isSigned(digitsOf(value)),
+}
+
+/** The digits of a number, without those of its exponent. */
+function digitsOf(value: string): string {
+  return value.replaceAll(/[eE].*$|\D/g, '')
 }
 
 /** A number in JSON must not begin with a zero. */
-function withoutLeadingZero(written: string, digits: number, tokens: TokenGenerator): string {
-  const first = written.search(/\d/)
-  if (written[first] !== '0' || written.length === 1) return written
-  const begun = `${written.slice(0, first)}1${written.slice(first + 1)}`
-  return digits === begun.length && digits >= shortestSigned(DIGITS)
-    ? tokens.sign(begun.slice(0, digits - SIGNATURE_DIGITS), DIGITS)
-    : begun
+function withoutLeadingZero(word: string, isSigned: boolean, tokens: TokenGenerator): string {
+  if (word[0] !== '0' || word.length === 1) return word
+  const begun = `1${word.slice(1)}`
+  return isSigned ? tokens.sign(begun.slice(0, -SIGNATURE_DIGITS), DIGITS) : begun
 }
 
 const SIGNATURE_DIGITS = 7

@@ -150,7 +150,10 @@ export class SecretScanner {
     for (const { start, end } of placeholderRanges(text, range))
       if (this.#secrets.isPlaceholder(text.slice(start, end)))
         return { start: Math.min(start, range.start), end: Math.max(end, range.end) }
-    return undefined
+    const decoded = percentDecodedWord(text, range)
+    return decoded !== undefined && this.#exemptRange(decoded.text, decoded.range) !== undefined
+      ? range
+      : undefined
   }
 
   #findByRule(rule: RedactionRule, text: string): readonly Range[] {
@@ -188,7 +191,9 @@ export class SecretScanner {
     const packed = [...packedViews(text, this.#work)]
     const known = new Set(packed.flatMap(({ isWholeRunAt }) => isWholeRunAt ?? []))
     const base64 = base64Views(text, (bytes) => this.#secrets.mayOccurInBytes(bytes), known)
-    return this.#findInViews([...packed, ...hexViews(text), ...base64], depth)
+    const edits = this.#findInViews([...packed, ...hexViews(text), ...base64], depth)
+    // The characters of a placeholder can happen to be base64 of something.
+    return edits.filter((edit) => this.#exemptRange(text, edit) === undefined)
   }
 
   #findInViews(views: readonly (DecodedView | undefined)[], depth: number): readonly TextReplacement[] {
@@ -224,12 +229,32 @@ function* placeholderRanges(text: string, { start, end }: Range): Generator<Rang
     for (const to of new Set(ends.slice(0, MAX_SIGNS))) yield { start: from, end: to }
 }
 
+/** The word around a range, and the range in it, with percent codes resolved. Returns `undefined` if there are none. */
+function percentDecodedWord(
+  text: string,
+  { start, end }: Range,
+): { readonly text: string; readonly range: Range } | undefined {
+  let [first, last] = [start, end]
+  while (first > 0 && start - first < MAX_WORD_PART && IN_ENCODED_WORD.test(text[first - 1]!)) first--
+  while (last < text.length && last - end < MAX_WORD_PART && IN_ENCODED_WORD.test(text[last]!)) last++
+  if (!text.slice(first, last).includes('%')) return undefined
+  const [before = '', inside = '', after = ''] = [
+    text.slice(first, start),
+    text.slice(start, end),
+    text.slice(end, last),
+  ].map((part) => percentDecodedView(part)?.text ?? part)
+  const decoded = before + inside + after
+  if (decoded.length === last - first) return undefined
+  return { text: decoded, range: { start: before.length, end: before.length + inside.length } }
+}
+
 /** Offsets of the characters that are neither letters nor digits. */
 function signsIn(text: string, from: number, to: number): readonly number[] {
   return [...text.slice(from, to).matchAll(/[^A-Za-z0-9]/g)].map(({ index }) => from + index)
 }
 
 const IN_WORD = /[\w+/.=$-]/
+const IN_ENCODED_WORD = /[\w+/.=$%-]/
 const MAX_WORD_PART = 300
 /** A longer list of signs is not one word with a placeholder. */
 const MAX_SIGNS = 12
