@@ -106,25 +106,43 @@ test.each<[string, (text: string) => string]>([
   for (const { shapes = [] } of defaultRules())
     for (const shape of shapes) {
       const once = fresh.text(messageWith(wrap(exampleOf(shape, pick))))
-      expect(again(once), shape).toBe(once)
+      expect(again(once)).toBe(once)
     }
+})
+
+test('the placeholder of a card number with spaces is not replaced again', () => {
+  const once = new Redactor({ key }).text('{"result":{"password":"4111 1111 1111 1111"}}')
+  expect(once).toMatch(/"[1-9]\d{3} \d{4} \d{4} \d{4}"/)
+  expect(new Redactor({ key, source: 'live' }).text(once)).toBe(once)
+  const other = '{"result":{"password":"4012 8888 8888 1881"}}'
+  expect(new Redactor({ key, source: 'live' }).text(other)).not.toContain('8888')
 })
 
 // With this key, each of these placeholders contains by chance what looks like the start of a token, or of a password.
 test.each<[string, (text: string) => string]>([
-  ['cnvca' + 'c6NhT9aO6ZjNt3YPXY95b1g-DUJjUIKY_Tv1uGNXEu6ezoGg', (text) => `\u001b[31m${text}\u001b[0m`],
   [
-    '5fm3tf7wi1ngz1ikl4uqt5tw50o.2whjz' +
+    ['cnvca', 'c6NhT9aO6ZjNt3YPXY95b1g-DUJjUIKY_Tv1uGNXEu6ezoGg'].join(''),
+    (text) => `\u001b[31m${text}\u001b[0m`,
+  ],
+  [
+    [
+      '5fm3tf7wi1ngz1ikl4uqt5tw50o.2whjz',
       '.acc_B8l2cj3P64yHoTEWNakoqKG3Q6iTsuT8.LIse-D79ckV0SjhUtVW4AlFlYqkMp4m',
+    ].join(''),
     (text) => `https://h.example/cb?next=${encodeURIComponent(`/x?y=${text}`)}`,
   ],
   [
-    'https://discordapp.com/api/webhooks/6129715965674665100/' +
+    [
+      'https://discordapp.com/api/webhooks/6129715965674665100/',
       'Es2gATZhgXTiDBQ_kwMR4Kdifl_r4gp8EvW7hiYOcZDUjwbvnkVwbqXgemHaEq9V',
+    ].join(''),
     (text) => JSON.stringify({ inner: JSON.stringify({ deep: [text] }) }),
   ],
-  ['SharedAccessKey=' + 'nXBE5Su7Er2PPArI6JrLP1uahE5D4kxVK0osl8oN2Yo=', (text) => `note: ${text}.`],
-  ['SharedAccessKey=' + '/vPMMbkv6sdfiqGYTL9VzTtDCuNvaVfPG/K2pD/Ur3n=', (text) => base64(`note: ${text}.`)],
+  [['SharedAccessKey=', 'nXBE5Su7Er2PPArI6JrLP1uahE5D4kxVK0osl8oN2Yo='].join(''), (text) => `note: ${text}.`],
+  [
+    ['SharedAccessKey=', '/vPMMbkv6sdfiqGYTL9VzTtDCuNvaVfPG/K2pD/Ur3n='].join(''),
+    (text) => base64(`note: ${text}.`),
+  ],
 ])('a placeholder that looks like something else is not replaced again: %#', (value, wrap) => {
   const secrets = {
     name: 'k-secrets',
