@@ -78,8 +78,6 @@ export class SearchEnded extends Error {
 /** Tries candidates. Keeps the best one and its tape, which is always on the disk. */
 export class Prober {
   stage = 'reproduce'
-  /** How often a candidate is tried before it counts as not failing. */
-  votes = 1
   readonly began: number = monotonicNow()
   /** Tools whose calls were not sent, because they may write and were not allowed. */
   readonly heldTools: Set<string> = new Set()
@@ -93,6 +91,8 @@ export class Prober {
   readonly #output: string
   readonly #known = new Map<string, boolean>()
   #probes = 0
+  /** How often a candidate is tried before it counts as not failing. */
+  #votes = 1
   #best: Candidate | undefined
 
   constructor(
@@ -119,13 +119,19 @@ export class Prober {
     return this.#best
   }
 
+  /** From now on, a candidate has to be tried this often before it counts as not failing. */
+  tryOften(votes: number): void {
+    this.#votes = votes
+    for (const [key, isFailing] of this.#known) if (!isFailing) this.#known.delete(key)
+  }
+
   /** Returns true if a candidate fails as wanted. A failure that comes and goes is looked for in several runs. */
   async fails(candidate: Candidate, wanted: FoundFailure): Promise<boolean> {
     const key = candidateKey(candidate)
     const known = this.#known.get(key)
     if (known !== undefined) return known
     let isFailing = false
-    for (let vote = 0; vote < this.votes && !isFailing; vote++)
+    for (let vote = 0; vote < this.#votes && !isFailing; vote++)
       isFailing = (await this.observe(candidate, wanted)) !== undefined
     this.#known.set(key, isFailing)
     return isFailing

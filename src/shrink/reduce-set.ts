@@ -63,5 +63,5 @@ export async function reduceSet(
   }
 }
 
-const FIRST_GROUPS = 12
+const FIRST_GROUPS = 4
 const SHRINKING = 0.63

@@ -59,8 +59,8 @@ export interface ShrinkResult {
   readonly probes: number
   /** Milliseconds. */
   readonly duration: number
-  /** The first runs of the failing session, and the last runs of the smallest one. */
-  readonly whole: RunCount
+  /** How often the failure showed when its messages were the fewest, and at the end. */
+  readonly measured: RunCount
   readonly smallest: RunCount
   /** True if the failure also shows with one request at a time. */
   readonly isSequential: boolean
@@ -93,7 +93,6 @@ export async function shrinkTape(options: ShrinkOptions): Promise<ShrinkResult> 
 interface Reproduced {
   readonly wanted: FoundFailure
   readonly start: Candidate
-  readonly whole: RunCount
 }
 
 class Shrinker {
@@ -108,10 +107,14 @@ class Shrinker {
   }
 
   async shrink(): Promise<ShrinkResult> {
-    const { wanted, start, whole } = await this.#reproduce()
+    const { wanted, start } = await this.#reproduce()
     let stopped: ShrinkResult['stopped']
+    let measured: RunCount = { failed: 1, of: 1 }
     try {
-      const fewest = await this.#removeMessages(start, wanted)
+      const few = await this.#removeMessages(start, wanted)
+      measured = await this.#measure(few, wanted)
+      // What was kept because the failure did not show by chance is tried again, more often.
+      const fewest = measured.failed < measured.of ? await this.#removeMessages(few, wanted) : few
       const smallest = await this.#shrinkValues(fewest, wanted)
       await this.#simplify(smallest, wanted)
     } catch (error) {
@@ -128,7 +131,7 @@ class Shrinker {
       edits: [...best.edits.keys()].filter((turn) => best.turns.has(turn)).length,
       probes: prober.probes,
       duration: monotonicNow() - prober.began,
-      whole,
+      measured,
       smallest: { failed, of: CONFIRMING_RUNS },
       isSequential: best.isSequential,
       hasPauses: best.hasPauses,
@@ -145,25 +148,24 @@ class Shrinker {
     if (recorded !== undefined)
       for (const turns of likelySessions(this.#session, recorded.item)) {
         const start = candidateOf(turns)
-        if (await this.#prober.fails(start, recorded)) return this.#measured(recorded, start, 1)
+        if (await this.#prober.fails(start, recorded)) return { wanted: recorded, start }
       }
     for (const hasPauses of [false, true]) {
       for (let run = 1; run <= MOST_FIRST_RUNS; run++) {
         const start = { ...candidateOf(this.#session.items), hasPauses }
         const found = await this.#prober.observe(start, recorded, this.#options.at)
         if (found === undefined) continue
-        return this.#measured({ ...found, item: recorded?.item ?? found.item }, start, run)
+        return { wanted: { ...found, item: recorded?.item ?? found.item }, start }
       }
     }
     throw this.#notReproduced()
   }
 
-  /** Measures how often the failure shows, and with it how often each smaller session has to be tried. */
-  async #measured(wanted: FoundFailure, start: Candidate, runs: number): Promise<Reproduced> {
-    const again = await this.#prober.countFailures(start, wanted, MEASURING_RUNS)
-    const whole = { failed: 1 + again, of: runs + MEASURING_RUNS }
-    this.#prober.votes = votesFor(whole.failed / whole.of)
-    return { wanted, start, whole }
+  /** Measures how often the failure shows, and with it how often each smaller session has to be tried. A small session takes less time. */
+  async #measure(candidate: Candidate, wanted: FoundFailure): Promise<RunCount> {
+    const failed = await this.#prober.countFailures(candidate, wanted, MEASURING_RUNS)
+    if (failed < MEASURING_RUNS) this.#prober.tryOften(votesFor((failed + 1) / (MEASURING_RUNS + 1)))
+    return { failed, of: MEASURING_RUNS }
   }
 
   #failureOnTape(): FoundFailure | undefined {
@@ -338,7 +340,7 @@ const SHORTEST_PAUSE_MS = 50
 
 /** The whole session is run this often with and without its pauses before it counts as not failing. */
 const MOST_FIRST_RUNS = 5
-const MEASURING_RUNS = 2
+const MEASURING_RUNS = 4
 const CONFIRMING_RUNS = 3
 const MOST_VOTES = 10
 

@@ -25,8 +25,8 @@ export function shrinkAsText(report: ShrinkReport): string {
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')
 }
 
-function flakyNote({ whole: { failed, of } }: ShrinkReport): string {
-  return failed === of ? '' : `; before, the session failed in ${failed} of ${of} runs`
+function flakyNote({ measured: { failed, of } }: ShrinkReport): string {
+  return failed === of ? '' : `; before, it failed in ${failed} of ${of} runs`
 }
 
 function modeNotes({ isSequential, hasPauses, stopped, messages }: ShrinkReport): readonly string[] {
