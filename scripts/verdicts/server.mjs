@@ -1,5 +1,5 @@
 // The MCP server of the harness, written by hand: both eras, no SDK. Its settings say which scene it plays and what is changed in it.
-import { randomBytes, randomInt, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { appendFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { changed } from './change.mjs'
@@ -27,9 +27,9 @@ export function createConnection(settings) {
     if (message.method === undefined) return waiting.get(message.id)?.(message.result ?? {})
     if (message.id === undefined) return
     const era = isModern(message) ? 'modern' : 'legacy'
-    // A stateless server does not know which run a message belongs to, so every other equal call has the change.
+    // A stateless server does not know which run a message belongs to, so every other equal request has the change.
     const isPerCall = settings.sometimes !== undefined && settings.isStateless && era === 'modern'
-    if (isPerCall) document = documentOf(scene, settings, `calls-${message.method}-${message.params?.name}`)
+    if (isPerCall) document = documentOf(scene, settings, `calls-${nameOf(message)}`)
     else document ??= documentOf(scene, settings, 'runs')
     const outcome = await outcomeOf(message, contextOf(message, era, send))
     if (outcome === undefined) return
@@ -117,6 +117,14 @@ export function createConnection(settings) {
   }
 
   return { receive }
+}
+
+/** Equal for the same request of two runs: without the values that a run makes. */
+function nameOf({ method, params }) {
+  const kept = { ...params, _meta: undefined, requestState: undefined }
+  return createHash('sha1')
+    .update(JSON.stringify([method, kept]))
+    .digest('hex')
 }
 
 export function isModern({ params }) {

@@ -231,6 +231,35 @@ test('a word that changes for good in a list with a random word is found after m
   ])
 })
 
+const IDS = ['9f1c', '27ab', 'd03e', '5b84', 'e6c7', '41d9', '8a2f', 'c05d'].map((id) => id.repeat(3))
+
+/** The recording, and runs of which every other one has a change, beside a value that is another one in each run. */
+function sometimes(
+  made: (id: string, isChanged: boolean, run: number) => Tape,
+): readonly [Tape, readonly Tape[]] {
+  const [tape = listed(), ...lives] = IDS.map((id, run) => made(id, run % 2 === 1, run))
+  return [tape, [...lives, ...lives]]
+}
+
+test.each<[string, (id: string, isChanged: boolean, run: number) => Tape]>([
+  ['an id with another prefix', (id, is) => user({ ticket: `${is ? 'res' : 'req'}_${id}` })],
+  ['a member with noise inside that is missing', (id, is) => user(is ? {} : { session: { id } })],
+  [
+    'an item that is missing in a list in another order each time',
+    (_, is, run) =>
+      listed(...rotated(['ada', 'cem', 'dan', 'eva', 'fay', 'gus', 'hal'], run), ...(is ? [] : ['bob'])),
+  ],
+  ['a word beside a UUID', (id, is) => logged(`job 3f2504e0-4f89-41d3-9a0c-${id} ${is ? 'died' : 'runs'}`)],
+  ['a duration in another unit', (_, is) => user({ elapsed: is ? 0.25 : 250 })],
+])('%s in every other run is flaky', async (_, made) => {
+  const [tape, lives] = sometimes(made)
+  expect((await againstRuns(lives, tape, { repeat: 3 })).summary.verdict).toBe('flaky')
+})
+
+function rotated(items: readonly string[], by: number): readonly string[] {
+  return [...items.slice(by), ...items.slice(0, by)]
+}
+
 /** A session whose items have a flag each. */
 function flags(bits: string): Tape {
   return session(...called(1, 'flags', {}, { flags: Array.from(bits, (bit) => ({ on: bit === '1' })) }))

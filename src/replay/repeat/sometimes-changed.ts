@@ -2,6 +2,7 @@ import { nameWords } from '../../bindings/names.ts'
 import { longestCommonSubsequence } from '../../diff/align.ts'
 import type { Difference } from '../../diff/difference.ts'
 import { proseTokens } from '../../diff/formats/prose.ts'
+import { valuesOfOtherForm } from '../../diff/noise/value-form.ts'
 import { member } from '../../json/parse.ts'
 import { formatPath, type JsonPath } from '../../json/path.ts'
 import type { ReplayStep, StepFinding } from '../steps/step.ts'
@@ -31,13 +32,86 @@ export function sometimesChanged(
       .flatMap((one) => (hasOtherCount && isProgress(one) ? [progressPlace(one)] : placesOf(one, whole))),
   )
   const alternating = alternatingPlaces(samples, comparable.map(changesInside))
-  if (alternating.size === 0) return NONE
+  const otherForms = findingsOfOtherForm(comparable, whole.lists)
+  const otherItems = findingsOfItems(comparable)
+  if (alternating.size + otherForms.length + otherItems.length === 0) return NONE
   const lists = randomLists(comparable)
-  const isInRandomList = ({ difference }: StepFinding): boolean =>
-    difference?.path.some((_, end) => lists.has(formatPath(difference.path.slice(0, end)))) === true
-  const isAlternating = ({ place, finding }: ChangedPlace): boolean =>
-    alternating.has(place) && !isInRandomList(finding)
-  return new Set(samples.flatMap((places) => places.filter(isAlternating).map(({ finding }) => finding)))
+  const found = samples.flatMap((places) => places.filter(({ place }) => alternating.has(place)))
+  const isOrdered = (finding: StepFinding): boolean => !isInside(finding, lists)
+  return new Set([
+    ...[...found.map(({ finding }) => finding), ...otherForms].filter(isOrdered),
+    ...otherItems,
+  ])
+}
+
+/** The findings about items of a list that come and go together, whatever the order of the list. In a random selection, several items come and go alone. */
+function findingsOfItems(runs: readonly ReplayStep[]): readonly StepFinding[] {
+  const lists = new Map<string, Map<number, StepFinding[]>>()
+  for (const [run, { findings }] of runs.entries())
+    for (const finding of findings) {
+      const { kind, path = [] } = finding.difference ?? {}
+      if (typeof path.at(-1) !== 'number' || kind === 'order') continue
+      const list = formatPath(path.slice(0, -1))
+      const ofList = lists.get(list) ?? new Map<number, StepFinding[]>()
+      lists.set(list, ofList.set(run, [...(ofList.get(run) ?? []), finding]))
+    }
+  return [...lists.values()].flatMap((byRun) => {
+    const states = runs.map((_, run) => itemsThatDiffer(byRun.get(run) ?? []))
+    const isOneState = states.includes('') && new Set(states).size === 2
+    return isOneState ? [...byRun].flatMap(([run, findings]) => (states[run] === '' ? [] : findings)) : []
+  })
+}
+
+/** The items that are missing or new in a list. Empty if items only changed their places. */
+function itemsThatDiffer(findings: readonly StepFinding[]): string {
+  const [lost, added] = (['expected', 'actual'] as const).map((side) =>
+    findings.flatMap(({ difference }) =>
+      difference !== undefined && side in difference ? [JSON.stringify(difference[side])] : [],
+    ),
+  )
+  const [gone, fresh] = [without(lost, added), without(added, lost)]
+  return gone.length + fresh.length === 0 ? '' : JSON.stringify([gone.toSorted(), fresh.toSorted()])
+}
+
+/** The items that are not in another list. An item that is twice in the first and once in the other stays once. */
+function without(items: readonly string[] = [], others: readonly string[] = []): readonly string[] {
+  const left = [...others]
+  return items.filter((item) => {
+    const at = left.indexOf(item)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}
+
+/** Returns true if a finding is about something in one of the lists. */
+function isInside({ difference }: StepFinding, lists: ReadonlySet<string>): boolean {
+  return difference?.path.some((_, end) => lists.has(formatPath(difference.path.slice(0, end)))) === true
+}
+
+/** The findings about values that vary in every run, and that have the recorded form in some runs and another one in the others. */
+function findingsOfOtherForm(
+  runs: readonly ReplayStep[],
+  listsWithoutIndexes: ReadonlySet<string>,
+): readonly StepFinding[] {
+  const places = new Map<string, Map<number, StepFinding>>()
+  for (const [run, { findings }] of runs.entries())
+    for (const finding of findings) {
+      if (finding.difference === undefined || isInside(finding, listsWithoutIndexes)) continue
+      const path = formatPath(finding.difference.path)
+      places.set(path, (places.get(path) ?? new Map<number, StepFinding>()).set(run, finding))
+    }
+  return [...places.values()].flatMap((findings) => {
+    const differences = Array.from(findings.values(), ({ difference }) => difference)
+    if (!differences.every((one) => one?.kind === 'changed' || one?.kind === 'type')) return []
+    const recorded = differences[0]?.expected
+    const lives = runs.map((_, run) => {
+      const difference = findings.get(run)?.difference
+      return difference === undefined ? recorded : difference.actual
+    })
+    return Array.from(valuesOfOtherForm(recorded, lives), (run) => findings.get(run)).filter(
+      (finding) => finding !== undefined,
+    )
+  })
 }
 
 const NONE: ReadonlySet<StepFinding> = new Set()
@@ -50,7 +124,7 @@ interface ChangedPlace {
   readonly finding: StepFinding
   readonly place: string
   readonly value: string
-  /** Durations are often equal by chance. */
+  /** Short durations are often equal by chance. */
   readonly isDuration: boolean
   /** It is a part of a text. */
   readonly isWord?: true
@@ -110,8 +184,10 @@ function alternatingPlaces(
   samples: readonly (readonly ChangedPlace[])[],
   inside: readonly ReadonlyMap<string, string>[],
 ): ReadonlySet<string> {
+  // What is missing in some runs is there in the others, also if something in it differs.
+  const removed = new Set(samples.flat().flatMap((one) => (isRemoved(one) ? one.place : [])))
   const runs = samples.map((places, run) => {
-    const values = new Map(inside[run])
+    const values = new Map([...(inside[run] ?? [])].filter(([place]) => !removed.has(place)))
     for (const { place, value } of places) values.set(place, `${values.get(place) ?? ''}\n${value}`)
     return values
   })
@@ -128,6 +204,10 @@ function alternatingPlaces(
     runs,
   )
   return new Set(alternating.filter((place) => !independent.has(place)))
+}
+
+function isRemoved({ finding: { difference } }: ChangedPlace): boolean {
+  return difference?.kind === 'removed' && typeof difference.path.at(-1) !== 'number'
 }
 
 /**
@@ -182,7 +262,7 @@ function placesOf(finding: StepFinding, whole: WholePlaces): readonly ChangedPla
       finding,
       place: JSON.stringify([isItem ? list : formatPath(path)]),
       value: JSON.stringify([kind, isItem && last, sides]),
-      isDuration: isNumber(expected) && isNumber(actual) && nameWords(String(last)).some(isDurationWord),
+      isDuration: isNearBy(expected, actual) && nameWords(String(last)).some(isDurationWord),
     },
   ]
 }
@@ -305,7 +385,7 @@ function changedWords({ expected, actual }: Difference): readonly ChangedWord[] 
     const [space, liveSpace] = [ours[pair.expected]?.space, theirs[pair.actual]?.space]
     if (old !== value) {
       const unit = words[pair.expected] ?? ''
-      const isDuration = /^\d/.test(old) && isDurationWord(unit.toLowerCase())
+      const isDuration = isNearBy(Number(old), Number(value)) && isDurationWord(unit.toLowerCase())
       changed.push({ at, value, line, isDuration, isFill: isFill(old, value) })
     } else if (space !== liveSpace)
       changed.push({ at: -1 - pair.expected, value: liveSpace ?? '', line, isDuration: false, isFill: false })
@@ -358,8 +438,9 @@ function spacedWords(text: string): readonly SpacedWord[] {
   return space === undefined ? words : [...words, { word: '', space }]
 }
 
-/** Long base64, which differs in single symbols by chance, and that of a data URL. */
-const ENCODED = /((?<=;base64,)[A-Za-z0-9+/]+={0,2}|(?<![\w+/])(?=\w*[+/])[A-Za-z0-9+/]{40,}={0,2})/
+/** Long base64, which differs in single symbols by chance, that of a data URL, and UUIDs. */
+const ENCODED =
+  /((?<=;base64,)[A-Za-z0-9+/]+={0,2}|(?<![\w+/])(?=\w*[+/])[A-Za-z0-9+/]{40,}={0,2}|\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b)/i
 
 function isRepeated(word: string, token: string): boolean {
   return /^[^\p{L}\p{N}\s]$/u.test(token) && word.startsWith(token) && word === token.repeat(word.length)
@@ -371,9 +452,14 @@ function textOf(words: readonly SpacedWord[]): string {
 
 const MOST_WORDS = 5000
 
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number'
+/** Returns true for numbers of which few are between them, so that they are equal by chance in several runs. */
+function isNearBy(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'number' || typeof other !== 'number') return false
+  const decimals = Math.max(...[one, other].map((number) => String(number).split('.')[1]?.length ?? 0))
+  return Math.abs(one - other) * 10 ** decimals < FEWEST_BETWEEN
 }
+
+const FEWEST_BETWEEN = 5.5
 
 function isDurationWord(word: string): boolean {
   return DURATION_WORDS.has(word.replace(/s$/, '')) || DURATION_WORDS.has(word)

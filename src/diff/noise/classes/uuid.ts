@@ -21,6 +21,11 @@ function uuidClass(versions: ReadonlySet<string>): ValueClass {
 const UUID =
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
+/** Returns `undefined` for a text that is no UUID. */
+export function uuidKindOf(text: string): string | undefined {
+  return UUID.test(text) ? kindOf(text) : undefined
+}
+
 /** The version, and the case if it is upper. The nil UUID is a kind of its own, because it stands for a missing value. */
 function kindOf(text: string): string {
   if (/^[0-]*$/.test(text)) return 'nil'
