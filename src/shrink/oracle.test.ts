@@ -35,6 +35,24 @@ test('the same failure has other ids and numbers in every run, and another failu
   expect(isSameFailure(one, other)).toBe(false)
 })
 
+const differing = (actual: unknown): ObservedCall =>
+  call(
+    { result: {} },
+    { findings: [{ layer: 'values', level: 'error', message: 'changed', path: 'result.total', actual }] },
+  )
+
+test('a difference with another value is another failure, unless the value varies', () => {
+  const [one, same, other] = [
+    { a: 1, b: 2 },
+    { b: 2, a: 1 },
+    { a: 0, b: 2 },
+  ].map((actual) => parseOracle('difference').watch({ known: [] }).failureOf(differing(actual)))
+  if (one === undefined || same === undefined || other === undefined) throw new Error('a failure is missing')
+  expect(isSameFailure(one, same)).toBe(true)
+  expect(isSameFailure(one, other)).toBe(false)
+  expect(isSameFailure({ ...one, value: undefined }, other)).toBe(true)
+})
+
 test.each<[string, ObservedCall, string | undefined]>([
   ['is-error', call({ result: { content: [] } }), undefined],
   ['error', call({ error: { code: -32603, message: 'boom 17' } }), 'error -32603: boom #'],

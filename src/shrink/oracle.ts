@@ -1,5 +1,6 @@
 import { ReelayError } from '../errors.ts'
 import { parseFilter, type FilterSubject } from '../filter/filter.ts'
+import { canonicalJson } from '../json/canonical.ts'
 import { parseJson, member } from '../json/parse.ts'
 import { formatPath, parsePath } from '../json/path.ts'
 import { classifyMessage, INTERNAL_ERROR, toolOrPromptName } from '../protocol/message.ts'
@@ -23,10 +24,7 @@ export interface Oracle {
   watch(session: WatchedSession): Watch
 }
 
-interface Symptom {
-  readonly signature: string
-  readonly summary: string
-}
+type Symptom = Pick<Failure, 'signature' | 'summary' | 'value'>
 
 type SymptomOf = (call: ObservedCall, session: WatchedSession) => Symptom | undefined
 
@@ -45,7 +43,11 @@ const CALL_ORACLES: Readonly<Record<string, SymptomOf>> = {
   hang: ({ state, why = 'no response in time' }) =>
     state === 'timeout' ? { signature: 'hang', summary: why } : undefined,
   schema: ({ findings }) => findingSymptom(findings.filter(({ layer }) => layer === 'schema')),
-  difference: ({ findings }) => findingSymptom(findings),
+  difference: ({ findings }) => {
+    const symptom = findingSymptom(findings)
+    const actual = findings.find(({ level }) => level === 'error')?.actual
+    return symptom && { ...symptom, value: actual === undefined ? undefined : canonicalJson(actual) }
+  },
   secret: ({ response }) => {
     if (response === undefined) return undefined
     const shown = new Redactor({ key: ephemeralKey() }).text(response)
@@ -211,7 +213,7 @@ function findingSymptom(findings: readonly StepFinding[]): Symptom | undefined {
   if (finding === undefined) return undefined
   const { layer, path, message } = finding
   const where = path === undefined ? fixedWords(message) : pathPattern(path)
-  return { signature: `${layer} ${where}`, summary: message }
+  return { signature: `${layer} ${where}`, summary: path === undefined ? message : `${path} ${message}` }
 }
 
 /** A path without the indexes of its items. */

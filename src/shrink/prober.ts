@@ -142,7 +142,7 @@ export class Prober {
     candidate: Candidate,
     wanted: FoundFailure | undefined,
     at?: number,
-  ): Promise<FoundFailure | undefined> {
+  ): Promise<ObservedFailure | undefined> {
     this.#spend(candidate)
     const { found, tape } = await this.#runOnce(candidate, wanted, at)
     if (found !== undefined) await this.#accept(candidate, tape)
@@ -232,8 +232,12 @@ interface ObserveOptions {
   readonly onStep?: (step: ReplayStep) => void
 }
 
+export interface ObservedFailure extends FoundFailure {
+  readonly exchange?: number | undefined
+}
+
 interface ObservedRun {
-  readonly failures: readonly (FoundFailure & { readonly exchange: number | undefined })[]
+  readonly failures: readonly ObservedFailure[]
   /** Tools whose calls were not sent, because they may write and were not allowed. */
   readonly held: ReadonlySet<string>
   /** The calls that were sent. */
@@ -269,7 +273,7 @@ export async function observeRun(
     Array.from({ length: part.turns.size }, (_, item) => [part.turns.summary(item).frame, item]),
   )
   const links = new Map(tape.turns.map((turn) => [turn.trigger?.n ?? 0, linkNameOf(turn)]))
-  const failures: (FoundFailure & { readonly exchange: number | undefined })[] = []
+  const failures: ObservedFailure[] = []
   const held = new Set<string>()
   const sent = new Set<string>()
   try {
@@ -308,19 +312,19 @@ function knownTexts({ turns }: FailingSession['part'], command: readonly string[
 }
 
 interface ProbeResult {
-  readonly found: FoundFailure | undefined
+  readonly found: ObservedFailure | undefined
   /** The tape of the run; `undefined` if the part of the original tape is kept instead. */
   readonly tape: string | undefined
 }
 
 /** The last kind of failure, where it first shows: earlier failures of another kind are often expected. */
-export function chooseFailure<Found extends FoundFailure & { readonly exchange: number | undefined }>(
+export function chooseFailure<Found extends ObservedFailure>(
   failures: readonly Found[],
   at: number | undefined,
 ): Found | undefined {
   const wanted = at === undefined ? failures : failures.filter(({ exchange }) => exchange === at)
   const last = wanted.at(-1)
-  return last && sameFailure(wanted, last)
+  return last && sameFailure(wanted, { ...last, failure: { ...last.failure, value: undefined } })
 }
 
 function sameFailure<Found extends FoundFailure>(

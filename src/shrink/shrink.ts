@@ -21,6 +21,7 @@ import { type Failure, observeTurn } from './watch.ts'
 import {
   chooseFailure,
   type FoundFailure,
+  type ObservedFailure,
   NO_ITEM,
   Prober,
   SearchEnded,
@@ -155,10 +156,23 @@ class Shrinker {
         const start = { ...candidateOf(this.#session.items), hasPauses }
         const found = await this.#prober.observe(start, recorded, this.#options.at)
         if (found === undefined) continue
-        return { wanted: { ...found, item: recorded?.item ?? found.item }, start }
+        const failure = await this.#withStableValue(found, start)
+        return { wanted: { failure, item: recorded?.item ?? found.item }, start }
       }
     }
     throw this.#notReproduced()
+  }
+
+  /**
+   * Without the calls that a response depends on, it differs from the tape in the same place for another reason. So the value must stay
+   * the same, unless it is another one in each run.
+   */
+  async #withStableValue({ failure, item, exchange }: ObservedFailure, start: Candidate): Promise<Failure> {
+    if (failure.value === undefined) return failure
+    const again = await this.#prober.observe(start, undefined, exchange)
+    return again?.item === item && again.failure.value === failure.value
+      ? failure
+      : { ...failure, value: undefined }
   }
 
   /** Measures how often the failure shows, and with it how often each smaller session has to be tried. A small session takes less time. */

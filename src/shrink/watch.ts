@@ -28,6 +28,8 @@ export interface Failure {
   readonly summary: string
   /** The condition that it meets, if the oracle has several. */
   readonly fails?: string
+  /** The value that differs from the tape. It is the same in every run, or it is left out. */
+  readonly value?: string | undefined
 }
 
 /** A call with its response, from the tape or from a live run. */
@@ -90,7 +92,8 @@ export function observeTurn(turn: Turn): ObservedCall | undefined {
 
 /** Whether two failures are the same one. A smaller session must not end in another failure. */
 export function isSameFailure(one: Failure, other: Failure): boolean {
-  return one.call === other.call && one.signature === other.signature
+  const isOtherValue = one.value !== undefined && other.value !== undefined && one.value !== other.value
+  return one.call === other.call && one.signature === other.signature && !isOtherValue
 }
 
 function callName(method: string, request: string): string {
