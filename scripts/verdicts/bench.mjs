@@ -141,7 +141,7 @@ async function outputOf(args, env) {
 
 async function learn(tape, target, env) {
   const { code, stdout, stderr } = await outputOf(['learn', tape, '--no-config', ...target], env)
-  if (code === 1) process.stderr.write(`reelay learn found differences: ${stdout.slice(-800)}\n`)
+  if (code === 1 || code === 3) process.stderr.write(`reelay learn: ${stdout.slice(-800)}\n`)
   else if (code !== 0) throw new Error(`reelay learn failed: ${stderr}`)
 }
 

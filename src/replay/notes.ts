@@ -22,6 +22,11 @@ export class ReplayNotes implements Iterable<string> {
 
 const MAX_NOTES = 50
 
+/** The note about a tool of the tape that the live server does not list. */
+export function lostToolNote(name: string): string {
+  return `the tool ${name} is lost: the server no longer lists it`
+}
+
 /** Notes about parts of the session that are missing on the tape and therefore not verified. */
 export function tapeNotes({ ended, problems }: Pick<Tape, 'ended' | 'problems'>): readonly string[] {
   const lines = problems

@@ -6,7 +6,7 @@ import { LiveRun } from './live-run.ts'
 import { IdentityJudge } from './judge/identity.ts'
 import { judgeMessage } from './judge/judge.ts'
 import { UnsolicitedMessages } from './judge/unsolicited-messages.ts'
-import { tapeNotes } from './notes.ts'
+import { lostToolNote, tapeNotes } from './notes.ts'
 import { DEFAULT_START_TIMEOUT, type ReplayOptions } from './options.ts'
 import { DEFAULT_TIMEOUT } from './session/deadlines.ts'
 import { isSelected, type ReplayPlan, planMessages, unmatchedPatterns } from './plan/plan.ts'
@@ -191,8 +191,7 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
   const plan = planMessages(part.turns, options, tools)
   if (plan.hasWrites) options.onWrites?.()
   peer.notes.push(...unmatchedNames(part, options, tools))
-  for (const name of toolsAtStart(part).keys())
-    if (!tools.has(name)) peer.notes.push(`the tool ${name} is lost: the server no longer lists it`)
+  for (const name of toolsAtStart(part).keys()) if (!tools.has(name)) peer.notes.push(lostToolNote(name))
   const { bindings, notes } = dropLeftOutProducers(found, plan)
   peer.notes.push(...notes)
   const values = createCarriedValues(plan, bindings)

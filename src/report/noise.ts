@@ -35,6 +35,11 @@ export function learnedAsText(tape: ReplayedTape, learned: LearnedProfile, file:
     ...unlearned.map(({ request, why }) => `not learned: ${requestText(request)}: ${why}`),
     ...heldText(report),
     `${count} ${count === 1 ? 'place varies' : 'places vary'} in ${profile.exchanges.length} of ${new TapeRequests(tape).size} exchanges; ${profile.runs} runs`,
+    ...(unlearned.length === 0
+      ? []
+      : [
+          `nothing is known about ${unlearned.length} ${unlearned.length === 1 ? 'exchange' : 'exchanges'}, which reelay verify judges as without a profile`,
+        ]),
     `written to ${file}; reelay verify uses it`,
   ]
   return lines.map((line) => `${escapeControlChars(line)}\n`).join('')

@@ -8,6 +8,7 @@ import type { RepeatedReport } from '../replay/repeat/repeated-report.ts'
 import type { ReplayReport } from '../replay/report.ts'
 import { isSkippedByRule } from '../replay/steps/run-totals.ts'
 import { OWN_HANDSHAKE } from '../replay/plan/plan.ts'
+import { lostToolNote } from '../replay/notes.ts'
 import { hasFailed, type ReplayStep, type StepFinding, type StepState } from '../replay/steps/step.ts'
 import { streamJson, StreamedList, toSerializable, parseOrKeepText } from './json-text.ts'
 import { ruleOfStepFinding } from './rules.ts'
@@ -130,7 +131,7 @@ export function countsText({ summary, validation, steps }: RepeatedReport): stri
       ? []
       : [`${summary.injected} ${summary.injected === 1 ? 'fault' : 'faults'} injected`]),
     ...(summary.held === 0 ? [] : [`${summary.held} held back`]),
-    ...(summary.unbound === 0 ? [] : [`${summary.unbound} unbound`]),
+    ...(summary.unbound === 0 ? [] : [`${summary.unbound} not sent for lack of a value`]),
     ...(left === 0 ? [] : [`${left} skipped`]),
   ].join(', ')
 }
@@ -241,7 +242,7 @@ export function verdictText({ summary, validation }: RepeatedReport): string {
 
 function stepLabel(step: ReplayStep): readonly [string, TextStyle] {
   if (step.state === 'timeout' || step.state === 'lost') return [step.state, 'red']
-  if (step.state === 'unbound') return ['unbound', hasFailed(step) ? 'red' : 'yellow']
+  if (step.state === 'unbound') return ['not sent', hasFailed(step) ? 'red' : 'yellow']
   if (hasFailed(step)) return ['differs', 'red']
   if (isSkippedByRule(step)) return ['skipped', 'yellow']
   if (step.findings.length > 0) return ['warning', 'yellow']
@@ -365,18 +366,34 @@ function incomparableText({ summary, validation }: RepeatedReport): readonly str
   ]
 }
 
-/** How to send the calls that were held back. */
+/** How to send the calls that were held back. Those of tools that the server no longer has are only named. */
 export function heldText({
   summary: { held },
   steps,
-}: Pick<ReplayReport, 'summary' | 'steps'>): readonly string[] {
+  notes,
+}: Pick<ReplayReport, 'summary' | 'steps' | 'notes'>): readonly string[] {
   if (held === 0) return []
+  const known = new Set(notes)
   const tools = new Set<string>()
+  const lost = new Set<string>()
+  let left = held
   for (const { index, state } of steps.outlines()) {
-    if (tools.size === MAX_HELD_TOOLS) break
-    if (state === 'held') tools.add(steps.at(index)?.tool ?? '')
+    if (tools.size + lost.size === MAX_HELD_TOOLS) break
+    if (state !== 'held') continue
+    const tool = steps.at(index)?.tool ?? ''
+    const isLost = known.has(lostToolNote(tool))
+    if (isLost) left--
+    ;(isLost ? lost : tools).add(tool)
   }
-  return [heldCallsHint(held, [...tools])]
+  return [
+    ...(lost.size === 0 ? [] : [lostToolsText([...lost])]),
+    ...(left === 0 ? [] : [heldCallsHint(left, [...tools])]),
+  ]
+}
+
+function lostToolsText(names: readonly string[]): string {
+  const all = names.map((name) => truncateText(name, 60)).join(', ')
+  return `the server no longer lists ${all}, so no call of ${names.length === 1 ? 'it' : 'them'} was sent`
 }
 
 const MAX_HELD_TOOLS = 20

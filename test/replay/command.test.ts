@@ -18,6 +18,8 @@ import { folderWith } from '../support/config-folder.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 import { tapeOfWaits } from './waits-tape.ts'
+import { tapeFile } from '../serve/tape-file.ts'
+import { call, client, HANDSHAKE, server as said } from '../support/tape-of.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -53,7 +55,7 @@ test('what may write is held back and named, what needs it is not sent, and the 
   expect(out).toMatch(/verdict: as recorded, but incomplete/)
   expect(code).toBe(3)
   const all = await reelay('verify', recorded, '-v', '--', ...fixtureServer('orders'))
-  expect(all.out).toMatch(/unbound +#\d+ +tools\/call get_order .*, which this run did not receive/)
+  expect(all.out).toMatch(/not sent +#\d+ +tools\/call get_order .*, which this run did not receive/)
   expect(all.out).not.toContain('-v shows it')
 })
 
@@ -556,4 +558,20 @@ test('a host that does not exist gets its own hint', async () => {
   const { code, err } = await reelay('verify', recorded, '--url', 'https://no-such-host.invalid/mcp')
   expect(code).toBe(3)
   expect(err).toContain('\n  hint: there is no such host: check the name in the URL')
+})
+
+test('calls of a tool that the server no longer has are named, and no option is offered for them', async () => {
+  const folder = temporaryFolder()
+  const tape = tapeFile(
+    ...HANDSHAKE,
+    client({ id: 1, method: 'tools/list', params: {} }),
+    said({ id: 1, result: { tools: [{ name: 'gone', inputSchema: { type: 'object' } }] } }),
+    ...call(2, 'gone', {}, 'x'),
+  )
+  const server = join(folder, 'server.mjs')
+  writeFileSync(server, SERVER_OF_ONE_TOOL)
+  const { code, out } = await reelay('verify', tape, '--', process.execPath, server, 'not found')
+  expect(code).toBe(1)
+  expect(out).toContain('the server no longer lists gone, so no call of it was sent\n')
+  expect(out).not.toContain('--allow')
 })

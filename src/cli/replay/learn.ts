@@ -109,7 +109,7 @@ async function learn(tape: IndexedTape, command: readonly string[], given: Given
   if (given['json'] !== undefined)
     print(redact(learnedAsJson(learned, { file, content: profileContent(tape, learned.profile) })))
   else print(redact(learnedAsText(tape, learned, file)))
-  process.exitCode = learned.differences.length > 0 ? 1 : 0
+  process.exitCode = learned.differences.length > 0 ? 1 : learned.unlearned.length > 0 ? 3 : 0
 }
 
 function existing(path: string): string | undefined {

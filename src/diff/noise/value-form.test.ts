@@ -29,6 +29,7 @@ test.each<[string, unknown, readonly unknown[]]>([
   ['of bytes', '980 B', ['1.2 KB', '14 KB', '312 B']],
   ['of numbers with and without decimals', '12.5', ['13', '11.25']],
   ['of numbers', 0.5, [12, 0.75]],
+  ['of shares in place of an integer', 10, [0.72, 0.03, 0.41]],
   ['of times without zeros at the end', NOW, ['2026-11-20T10:00:01.34Z', '2026-11-20T10:00:02Z']],
   ['of long texts', 'a b'.repeat(100), ['a-b'.repeat(100), 'b a'.repeat(100)]],
   [

@@ -14,6 +14,7 @@ export function valuesOfOtherForm(recorded: unknown, lives: readonly unknown[]):
   const ours = [recorded, ...lives.filter((_, at) => !others.has(at))]
   const [first] = theirs
   if (!theirs.every((live) => haveSameForm(first, live))) return NONE
+  if (ours.some((own) => theirs.some((live) => haveSameForm(own, live)))) return NONE
   return isOfUnits([...ours, ...theirs]) ? NONE : others
 }
 

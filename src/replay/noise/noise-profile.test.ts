@@ -21,19 +21,20 @@ interface Answers {
   readonly tags?: readonly string[]
   readonly price?: number
   readonly took?: string
+  readonly more?: object
 }
 
 const TAGS = ['red', 'green', 'blue', 'white']
 const UUIDS = Array.from({ length: 20 }, (_, n) => `0000000${n % 10}-1111-4222-8333-44444444${n + 1000}`)
 
 /** A session with three calls of `get`, which return a new id, one call that returns a set, and one that returns a price. */
-function shop(n: number, { id, tags, price = 10, took = `took ${n + 3} ms` }: Answers = {}): Tape {
+function shop(n: number, { id, tags, price = 10, took = `took ${n + 3} ms`, more }: Answers = {}): Tape {
   const turned = [...TAGS.slice(n % 4), ...TAGS.slice(0, n % 4)]
   const said: readonly Said[] = [
     ...called(1, 'get', { key: 'a' }, { id: id ?? UUIDS[n] }),
     ...called(2, 'get', { key: 'b' }, { id: UUIDS[n + 7], text: took }),
     ...called(3, 'tags', {}, { tags: tags ?? turned }),
-    ...called(4, 'price', {}, { price }),
+    ...called(4, 'price', {}, { price, ...(more !== undefined && { more }) }),
   ]
   return inFolder(session(...said))
 }
@@ -162,6 +163,13 @@ test('an id that is new in each run of the profile must not be the same in all r
     expect.stringContaining('id is the same in all runs, but another one in each run of the noise profile'),
   ])
   expect(report.summary.verdict).toBe('fail')
+})
+
+test('a member that is new in every run is new, also if its value varies', async () => {
+  const lives = [1, 2, 3].map((n) => shop(n, { more: { trace: UUIDS[n + 3] } }))
+  expect(foundIn(await verified(profile, ...lives))).toEqual([
+    expect.stringMatching(/^price done values result.structuredContent.more is new /),
+  ])
 })
 
 test('a value that varies in this server, but not in the profile, is newly unstable and fails', async () => {

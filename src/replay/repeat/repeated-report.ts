@@ -351,9 +351,14 @@ function varyingPaths(runs: readonly ReplayStep[]): ReadonlySet<string> {
     ({ findings }) => new Map(findings.map(({ path, actual }) => [path, canonicalJson(actual)])),
   )
   const paths = [...new Set(lives.flatMap((live) => [...live.keys()]))]
-  return new Set(
-    paths.flatMap((path = '') => (new Set(lives.map((live) => live.get(path))).size > 1 ? [path] : [])),
-  )
+  const isUnequal = (path: string): boolean => new Set(lives.map((live) => live.get(path))).size > 1
+  return new Set(paths.flatMap((path = '') => (isUnequal(path) && !isNewInAll(path, runs) ? [path] : [])))
+}
+
+/** Returns true if something is new, or of another type, in every run, whatever its value. */
+function isNewInAll(path: string, runs: readonly ReplayStep[]): boolean {
+  const kinds = runs.map(({ findings }) => findings.find((one) => one.path === path)?.difference?.kind)
+  return (kinds[0] === 'added' || kinds[0] === 'type') && kinds.every((kind) => kind === kinds[0])
 }
 
 /** The paths at which several runs have the same value in place of the recorded one. */
