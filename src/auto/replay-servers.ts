@@ -39,7 +39,7 @@ export function replayServers({ tape: name, isMeant }: { tape: string; isMeant: 
   if (!existsSync(resolveTape(name))) throw tapeNotFound(name)
   const tapes = new TapeSet(name)
   const names = new ServerNames()
-  const account = new ReplayAccount(process.env[REPORT_VARIABLE])
+  const account = new ReplayAccount(process.env[REPORT_VARIABLE], name)
   const played = new PlayedServers({ tapes, name, names, account })
   process.once('exit', () => account.close())
   return {
@@ -142,10 +142,14 @@ function runRecordCommand(tape: string): string {
 /** What the servers of this process were played. `reelay run` reads it from a file when the program has ended. */
 export class ReplayAccount {
   readonly #file: string | undefined
+  readonly #tape: string
   readonly #open = new Set<() => void>()
+  /** Requests of sessions without a difference. */
+  #answered = 0
 
-  constructor(file: string | undefined) {
+  constructor(file: string | undefined, tape: string) {
     this.#file = file
+    this.#tape = tape
   }
 
   /** Adds a session. Returns the function that reports it; at the latest it is reported when the process exits. */
@@ -154,8 +158,8 @@ export class ReplayAccount {
       if (!this.#open.delete(report)) return
       const found = drift()
       appendReplayReport(replayedSession(server, found), this.#file)
-      if (hasDrifted(found))
-        printToStderr(`reelay: ${server}: ${formatDrift(found, reportRedactorFor(tape.header))}`)
+      if (!hasDrifted(found)) this.#answered += found.answered
+      else printToStderr(`reelay: ${server}: ${formatDrift(found, reportRedactorFor(tape.header))}`)
     }
     this.#open.add(report)
     return report
@@ -177,6 +181,10 @@ export class ReplayAccount {
 
   close(): void {
     for (const report of this.#open) report()
+    if (this.#file !== undefined || this.#answered === 0) return
+    const count = `${this.#answered} ${this.#answered === 1 ? 'request' : 'requests'}`
+    printToStderr(`reelay: ${count} answered from ${this.#tape}`)
+    this.#answered = 0
   }
 }
 

@@ -288,8 +288,8 @@ export const COMMANDS: Readonly<Record<string, readonly CommandEntry[]>> = {
       name: 'contract',
       help: 'Keep what servers offer in a file, and check tapes and live servers against it',
       examples: [
-        'reelay contract make my-tape -o contract.yaml',
-        'reelay contract check contract.yaml -- node server.js',
+        'reelay contract make my-tape -o tools.contract.yaml',
+        'reelay contract check tools.contract.yaml -- node server.js',
       ],
       load: async () => (await import('./compare/contract.ts')).contractCommand,
     },

@@ -35,6 +35,13 @@ export function clientConfigLine(server: string, entry: ClientEntry): string {
   return `config for a client: ${JSON.stringify({ mcpServers: { [server]: entry } })}`
 }
 
+/** The folder of the installed package, from which `npm pack` makes a file. The single-file binary has none. */
+export function packageFolder(): string | undefined {
+  const [, script] = reelayCommand()
+  const folder = script === undefined ? undefined : join(dirname(script), '..', '..')
+  return folder !== undefined && existsSync(join(folder, 'docs')) ? folder : undefined
+}
+
 /** Writes `docs/…` as a path that can be opened, because users have the pages in the package. */
 export function withDocsPaths(text: string): string {
   return text.replaceAll(/\bdocs\/([\w/-]+\.md)/g, (page, path: string) => {

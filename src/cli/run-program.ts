@@ -317,7 +317,7 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
   "missing required argument 'paths'":
     'give two folders of tapes, as in: reelay diff-batch before-folder after-folder',
   "contract make: missing required argument 'tapes'":
-    'give tapes, as in: reelay contract make my-tape -o contract.yaml',
+    'give tapes, as in: reelay contract make my-tape -o tools.contract.yaml',
   "missing required argument 'tapes'":
     'give the names of tapes, or the paths of tape files; reelay list shows your tapes',
   "missing required argument 'from'":
@@ -327,7 +327,7 @@ const MISSING_ARGUMENT_HINTS: Readonly<Record<string, string>> = {
   "missing required argument 'redis-url'":
     'give the URL of Redis, as in: reelay worker redis://127.0.0.1:6379',
   "missing required argument 'contract'":
-    'give the contract first, as in: reelay contract check contract.yaml my-tape; reelay contract make makes one',
+    'give the contract first, as in: reelay contract check tools.contract.yaml my-tape; reelay contract make makes one',
   "missing required argument 'shell'": 'use one of bash, zsh, fish, powershell',
 }
 

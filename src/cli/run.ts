@@ -16,7 +16,7 @@ import {
 import { defineCommand, type CommandDefinition } from './command.ts'
 import { announceConfig } from './options/config-options.ts'
 import { option, usageError } from './options/option.ts'
-import { choiceOf, textValue } from './options/option-types.ts'
+import { choiceOf, newTapeValue, textValue } from './options/option-types.ts'
 import {
   LABEL_OPTIONS,
   overwriteOption,
@@ -41,6 +41,7 @@ import { Recording } from '../record/recording.ts'
 import { labelsToEnv } from '../record/tape-header.ts'
 import { createThrowawayRedactor } from '../serve/redaction/report-redactor.ts'
 import { missingTapeHint } from '../store/file/read.ts'
+import { whyServersAreSilent } from '../store/file/rewrite.ts'
 import { lastTapeNumber, numberedPath, removeTapes, requireNewTape } from '../store/file/write.ts'
 import { isTapePath, resolveTape, TAPE_EXTENSION } from '../store/home.ts'
 import { pickLabels, type TapeLabels } from '../tape/header.ts'
@@ -61,7 +62,7 @@ export const runCommand: CommandDefinition = defineCommand<RunFlags>({
   usage: '(--record | --replay) <tape> [options] -- <command…>',
   arguments: { '<command...>': 'The program and its arguments, after --' },
   options: {
-    record: option('--record <tape>', textValue, 'Record to a tape with this name or path', {
+    record: option('--record <tape>', newTapeValue, 'Record to a tape with this name or path', {
       conflicts: ['replay'],
     }),
     replay: option('--replay <tape>', textValue, 'Replay the servers from this tape, without starting them'),
@@ -111,11 +112,19 @@ async function recordProgram(
   flags: RunFlags,
 ): Promise<void> {
   const { end, isRecorded } = await runAndRecord(tape, command, flags)
-  if (isRecorded)
+  const path = resolveTape(tape)
+  const silence = isRecorded && existsSync(path) ? await whyServersAreSilent(path) : undefined
+  if (silence !== undefined)
+    printNote(
+      escapeControlChars(silence),
+      `\`reelay inspect ${quoteTapeArgument(tape)}\` shows what happened`,
+    )
+  else if (isRecorded)
     printLine(
       `next, run it without the servers: reelay run --replay ${quoteTapeArgument(tape)} -- ${createThrowawayRedactor().command(command).map(quoteShellWord).join(' ')}`,
     )
-  exitLike(!isRecorded && end.code === 0 ? { ...end, code: 1 } : end)
+  const hasFailed = !isRecorded || silence !== undefined
+  exitLike(hasFailed && end.code === 0 ? { ...end, code: 1 } : end)
 }
 
 interface RecordedRun {
@@ -295,7 +304,7 @@ async function replayProgram(
   const unused: string[] = []
   const end = await runWithServers(command, flags, async (options) => {
     const tapes = new TapeSet(resolveTape(tape))
-    const account = new ReplayAccount(options.report)
+    const account = new ReplayAccount(options.report, tape)
     const recordCommand = flags.recordAgain ?? recordCommandLine(tape, command)
     const shared = { ...options, tapes, account, name: tape, names: new ServerNames(), recordCommand }
     const isPlayedByProxy = !isNodeCommand(command[0]) && !needsOwnProxy()

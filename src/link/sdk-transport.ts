@@ -16,7 +16,10 @@ export function sdkTransportLink(transport: SdkClientTransport): OpenLink {
   return async ({ onText, onEnd }) => {
     Object.assign(transport, {
       onmessage: (message: unknown): void => onText(JSON.stringify(message)),
-      onclose: (): void => onEnd('the transport was closed'),
+      onclose: (): void => {
+        const reason: unknown = Reflect.get(transport, 'closeReason')
+        onEnd(typeof reason === 'string' ? reason : 'the transport was closed')
+      },
     })
     await transport.start()
     return new SdkTransportLink(transport, onEnd)

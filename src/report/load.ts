@@ -240,7 +240,7 @@ function generatorLines({ result }: LoadReport): readonly string[] {
 function limitWarning(busy: number): string {
   return busy > HARDLY_BUSY
     ? 'WARNING: the generator was the limit, not the server: use fewer users, or more --threads'
-    : 'WARNING: calls were sent late, although the generator was not busy: other programs use this machine, or the server does. Use another one'
+    : 'WARNING: calls were sent late, although the generator was not busy: other programs, or the server itself, use this machine. Run the load from another machine'
 }
 
 const HARDLY_BUSY = 0.5

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ReelayError } from '../errors.ts'
-import { isObject, member, type JsonObject } from '../json/parse.ts'
+import { isObject, member, parseJson, type JsonObject } from '../json/parse.ts'
 import { parsePath, valueAtPath, type PathPattern } from '../json/path.ts'
 import type { LiveClient } from '../replay/session/live-client.ts'
 import { whyPatternIsSlow } from '../redact/slow-patterns.ts'
@@ -136,7 +136,7 @@ export async function* runScenario(client: LiveClient, { steps }: Scenario): Asy
     const result = 'result' in outcome ? outcome.result : undefined
     const problems = [...unexpectedFailure(outcome, expect), ...checkResult(result, expect)]
     for (const { name, path, pattern } of capture) {
-      const value = valueAtPath(result, pattern)
+      const value = resultValue(result, pattern)
       if (value === undefined) problems.push(`nothing to capture as ${name} at ${path}`)
       else captured.set(name, value)
     }
@@ -157,10 +157,16 @@ function unexpectedFailure(outcome: object, expect: readonly Expectation[]): rea
 
 function checkResult(result: unknown, expect: readonly Expectation[]): readonly string[] {
   return expect.flatMap(({ path, pattern, check, wanted }) => {
-    const value =
-      path === 'text' ? textOf(result) : path === 'isError' ? isError(result) : valueAtPath(result, pattern)
+    const value = path === 'isError' ? isError(result) : resultValue(result, pattern)
     return check(value) ? [] : [`${path} is ${JSON.stringify(value) ?? 'missing'}, expected ${wanted}`]
   })
+}
+
+/** `text` is the text of the whole content, and `text.order.id` a value in a text that is JSON. */
+function resultValue(result: unknown, [first, ...rest]: PathPattern): unknown {
+  if (first !== 'text') return valueAtPath(result, first === undefined ? [] : [first, ...rest])
+  const text = textOf(result)
+  return rest.length === 0 ? text : valueAtPath(parseJson(text), rest)
 }
 
 function isError(result: unknown): boolean {

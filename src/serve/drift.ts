@@ -295,9 +295,15 @@ export interface ReplayedTexts {
   readonly outOfOrder: readonly string[]
 }
 
-/** A session that was played. */
+/** Reports a miss at once, because a test may end its client before the session has ended. */
+export function reportMiss(miss: Miss): void {
+  appendReplayReport({ server: '', answered: 0, misses: 0, leftOver: 0, miss: missAsText(miss) })
+}
+
+/** A session that was played, or a miss in one. */
 export interface ReplayedSession {
   readonly server: string
+  readonly miss?: string
   readonly answered: number
   readonly misses: number
   readonly leftOver: number

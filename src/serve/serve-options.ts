@@ -18,6 +18,7 @@ import { createClientRedaction } from './redaction/client-redaction.ts'
 import { createThrowawayRedactor } from './redaction/report-redactor.ts'
 import type { TapeServer } from '../tape/header.ts'
 import { type ClientCall, type Turn, turnStoreOf } from '../tape/turns.ts'
+import { isTapePath } from '../store/home.ts'
 import { quoteShellWord, quoteTapeArgument } from '../text.ts'
 
 /** Options of every way to serve a tape. */
@@ -73,7 +74,9 @@ export function sessionPlayerOptions(
       repeatsLists,
       commandFor,
       redaction: createClientRedaction(tape.header, { values: options.secrets }),
-      recordCommand: options.recordCommand ?? once(() => recordCommandLine(redactedServerInfo(tape, played))),
+      recordCommand:
+        options.recordCommand ??
+        once(() => recordCommandLine(name ?? tape.path, redactedServerInfo(tape, played))),
       ...(now && { now }),
     }),
     overrides: parseOverrides({ overrides: options.overrides ?? [] }),
@@ -135,9 +138,14 @@ export function serveCommandLine(
 }
 
 /** Formats the command that records the same server again. Returns `undefined` if the tape does not say how. */
-function recordCommandLine({ command, url }: Pick<TapeServer, 'command' | 'url'>): string | undefined {
-  if (command !== undefined) return `reelay record -- ${command.map(quoteShellWord).join(' ')}`
-  return url === undefined ? undefined : `reelay record --url ${quoteShellWord(url)}`
+function recordCommandLine(
+  tape: string,
+  { command, url }: Pick<TapeServer, 'command' | 'url'>,
+): string | undefined {
+  const target = isTapePath(tape) ? `-o ${quoteTapeArgument(tape)}` : quoteTapeArgument(tape)
+  const record = `reelay record ${target} --overwrite`
+  if (command !== undefined) return `${record} -- ${command.map(quoteShellWord).join(' ')}`
+  return url === undefined ? undefined : `${record} --url ${quoteShellWord(url)}`
 }
 
 /** Formats the library call that plays a tape with these options. */

@@ -45,6 +45,20 @@ async function writeCompanionFile(path: string, text: string): Promise<void> {
   }
 }
 
+/** The paths of the files that belong to a tape. */
+export function companionFilesOf(tapePath: string): readonly string[] {
+  return COMPANION_KINDS.flatMap((kind) => companionPaths(tapePath, kind).filter((path) => existsSync(path)))
+}
+
+/** Where a companion file of one tape belongs for another tape. */
+export function companionFileFor(tapePath: string, companion: string): string {
+  const suffix = /\.(match|bindings|noise)\.(yaml|yml|json)$/.exec(companion)?.[0] ?? ''
+  return tapePath.replace(TAPE_SUFFIX, '') + suffix
+}
+
+const COMPANION_KINDS = ['.match', '.bindings', '.noise']
+const TAPE_SUFFIX = /(\.tape)?\.jsonl$/
+
 /** Returns the path of the noise profile next to a tape, or `undefined` if there is none. */
 export function findNoiseFile(tapePath: string): string | undefined {
   return companionPaths(tapePath, '.noise').find((path) => existsSync(path))
@@ -98,7 +112,7 @@ export function withBindingsFilePath<Result>(path: string, use: () => Result): R
 }
 
 function companionPaths(tapePath: string, kind: string): readonly [string, string, string] {
-  const stem = tapePath.replace(/(\.tape)?\.jsonl$/, '') + kind
+  const stem = tapePath.replace(TAPE_SUFFIX, '') + kind
   return [`${stem}.yaml`, `${stem}.yml`, `${stem}.json`]
 }
 

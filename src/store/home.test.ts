@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ReelayError } from '../errors.ts'
-import { homeFolder, resolveTape, tapeFolder } from './home.ts'
+import { homeFolder, newTapeArgument, resolveTape, tapeFolder } from './home.ts'
 
 const home = resolve('some', 'home')
 const env = { REELAY_HOME: home }
@@ -69,3 +69,9 @@ function refusal(name: string): string {
     return error.message.replace(/x{9,}/, 'x…')
   }
 }
+
+test('a new tape with a path without an ending gets that of tapes, unless there is such a file', () => {
+  expect(newTapeArgument('tapes/notes')).toBe('tapes/notes.tape.jsonl')
+  for (const kept of ['notes', 'tapes/notes.jsonl', 'tapes/v1.2', '/dev/null', './src', 'tapes/'])
+    expect(newTapeArgument(kept)).toBe(kept)
+})

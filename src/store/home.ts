@@ -1,4 +1,5 @@
-import { join, resolve, sep } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, join, resolve, sep } from 'node:path'
 import { ReelayError } from '../errors.ts'
 
 /** The folder of Reelay's own files: `REELAY_HOME`, or `.reelay` in the user's home folder. */
@@ -33,6 +34,13 @@ export function resolveTape(nameOrPath: string, env: NodeJS.ProcessEnv = process
 }
 
 export const TAPE_EXTENSION = '.tape.jsonl'
+
+/** A new tape as the user named it. A path without an ending, such as `tapes/notes`, gets that of tapes. Pipes exist, and are used as they are. */
+export function newTapeArgument(nameOrPath: string): string {
+  const hasEnding = basename(nameOrPath).includes('.') || /[/\\]$/.test(nameOrPath)
+  if (!isTapePath(nameOrPath) || hasEnding || existsSync(nameOrPath)) return nameOrPath
+  return nameOrPath + TAPE_EXTENSION
+}
 
 const MAX_NAME_LENGTH = 120
 

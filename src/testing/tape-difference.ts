@@ -37,7 +37,9 @@ export class TapeDifferenceError extends Error {
         : []),
       ...list(`${counted(unusedLines.length, 'recorded exchange')} unused:`, unusedLines),
       ...list('sent in another order than recorded:', swaps),
-      ...(answered === 0 ? ['nothing was answered from the tape: the client did not connect to it'] : []),
+      ...(answered === 0 && missed.length === 0
+        ? ['nothing was answered from the tape: the client did not connect to it']
+        : []),
       `to accept this, update the tape: ${update}; to record it again: REELAY_MODE=rewrite`,
     ]
     super(parts.map(printable).join('\n\n'))

@@ -33,8 +33,10 @@ import {
 import { isCi } from '../serve/upstream/upstream.ts'
 import { readMatchFile } from '../store/companion-files.ts'
 import { loadTape, openTape } from '../store/file/read.ts'
-import { removeExchanges, replaceTapeIfAnswered } from '../store/file/rewrite.ts'
+import { removeExchanges, replaceTapeIfAnswered, whyServersAreSilent } from '../store/file/rewrite.ts'
 import type { Turn } from '../tape/turns.ts'
+import { escapeControlChars, quoteShellWord } from '../text.ts'
+import { LossReporter } from './loss-reporter.ts'
 import { SessionCallLog, type SessionCall } from './session-calls.ts'
 import { sessionShape, type CallShape } from './session-shape.ts'
 import { counted, TapeDifferenceError, usageInTest, type TestDifference } from './tape-difference.ts'
@@ -240,7 +242,8 @@ export class TestTape implements AsyncDisposable {
     try {
       await this.close()
       const summary = await this.#recording?.close()
-      if (this.isRecording) return await (hasPassed ? this.#keepRecording(summary?.secrets ?? 0) : undefined)
+      if (this.isRecording && !hasPassed) return await this.#reportSilentServers()
+      if (this.isRecording) return await this.#keepRecording(summary?.secrets ?? 0)
       const difference = this.#difference()
       const { misses, unused, outOfOrder, recorded } = countsOf(difference)
       if (hasPassed && this.mode === 'update' && misses === 0)
@@ -254,6 +257,15 @@ export class TestTape implements AsyncDisposable {
       for (const file of this.#drafts()) await rm(file, { force: true })
       for (const ending of this.#report === undefined ? [] : ['', '.faults.json', '.overrides.json'])
         rmSync(`${this.#report}${ending}`, { force: true })
+    }
+  }
+
+  /** A program that starts the server itself may not say that the server has failed. */
+  async #reportSilentServers(): Promise<void> {
+    for (const draft of this.#drafts()) {
+      const why = await whyServersAreSilent(draft).catch(() => undefined) // an empty file
+      if (why !== undefined)
+        process.stderr.write(`reelay: nothing was recorded: ${escapeControlChars(why)}\n`)
     }
   }
 
@@ -321,7 +333,7 @@ export class TestTape implements AsyncDisposable {
       answered: sessions.reduce((sum, { answered }) => sum + answered, drift.answered),
       outOfOrder: isOrdered ? this.#sessions.flatMap(({ order }) => order?.problems ?? []) : [],
       told: {
-        misses: texts.flatMap(({ misses }) => misses),
+        misses: sessions.flatMap(({ miss }) => miss ?? []),
         unused: hasOwn ? [] : inAll(texts.map(({ unused }) => unused)),
         outOfOrder: isOrdered ? texts.flatMap(({ outOfOrder }) => outOfOrder) : [],
       },
@@ -338,9 +350,11 @@ export class TestTape implements AsyncDisposable {
   #recorded(): AnyTransport & AsyncDisposable {
     this.#recording ??= createRecording({ tape: this.#draftPath() })
     const { server = 'server' } = this.#options
-    const recorded = recordTransport(this.#liveTransport(), { recording: this.#recording, server })
+    const losses = new LossReporter()
+    const live = this.#liveTransport(losses)
+    const recorded = recordTransport(live, { recording: this.#recording, server })
     this.#sessions.push({ close: () => recorded.close() })
-    return recorded
+    return losses.watch(recorded)
   }
 
   async #played(): Promise<AnyTransport & AsyncDisposable> {
@@ -401,17 +415,19 @@ export class TestTape implements AsyncDisposable {
     return path.startsWith('..') ? this.path : path
   }
 
-  #liveTransport(): AnyTransport {
+  #liveTransport(losses = new LossReporter()): AnyTransport {
     const { live } = this.#options
     if (live === undefined) throw noServer(this.path, true)
     if (typeof live === 'function') return live()
     if (typeof live === 'object' && 'command' in live) {
       const { command, args = [], env, cwd } = live
       const options = { ...(env && { env: { ...process.env, ...env } }), ...(cwd !== undefined && { cwd }) }
-      return openLinkTransport(stdioLink({ command: [command, ...args], ...options }))
+      const words = [command, ...args].map(quoteShellWord).join(' ')
+      const link = stdioLink({ command: [command, ...args], onStderr: losses.addStderr, ...options })
+      return openLinkTransport(link, losses.handlersFor(words))
     }
     const { url, headers = {} } = this.#liveUrl()
-    return openLinkTransport(urlLink({ url: new URL(url), headers }))
+    return openLinkTransport(urlLink({ url: new URL(url), headers }), losses.handlersFor(url))
   }
 
   #liveUrl(): { readonly url: string; readonly headers?: Readonly<Record<string, string>> } {

@@ -47,9 +47,9 @@ test('the demo records a session, ends the server, plays the same answers, shows
          ~ params.arguments.city   recorded "Oslo"   got "Bergen"
          = params.name
        next         #<n> tools/call weather {"city":"Oslo"}
-       fixes        ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --as ignore --tool weather
-                    for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
-                    record a new tape                    reelay record -- <server>
+       fixes        for this run only                    reelay serve demo.tape.jsonl --ignore params.arguments.city
+                    record it again                      reelay record -o demo.tape.jsonl --overwrite -- <server>
+                    ignore the difference, from now on   reelay match add demo.tape.jsonl params.arguments.city --as ignore --tool weather
        The client received it as a JSON-RPC error, and \`reelay serve\` exited with code 1.
 
     6. Check. The server is back, and \`reelay verify\` takes the place of the client: it sends the recorded requests.
@@ -120,5 +120,5 @@ function withoutChance(stdout: string): string {
     .replaceAll(/#\d+/g, '#<n>')
     .replaceAll(/\d+ texts/g, '<n> texts')
     .replaceAll(/recorded \d{4}-\d\d-\d\d/g, 'recorded <date>')
-    .replaceAll(/(reelay record -- ).*/g, '$1<server>')
+    .replaceAll(/(reelay record .*-- ).*/g, '$1<server>')
 }

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { VERSION } from '../../src/version.ts'
 import { installRunners } from '../../scripts/runners.mjs'
 import { REELAY, temporaryFolder } from '../support/recorder.ts'
 import { makeApp, runNode, runProgram } from '../testing/runner-app.ts'
@@ -37,10 +38,24 @@ test.each([
     expect(await runNode(run, { cwd: app, env: { CI: '1', PATH: '/nonexistent' } })).toMatchObject({
       code: 0,
     })
+    // The config of init sets nothing yet, so that it is not worth a line.
+    const config = readFileSync(join(app, 'reelay.config.yaml'), 'utf8')
+    const verify = [REELAY, 'verify', join(app, tapeIn(app)), '--dry-run', '--', 'node', 'server.mjs']
+    expect((await runNode(verify, { cwd: app })).out).not.toContain('using the config')
+    writeFileSync(join(app, 'reelay.config.yaml'), config.replace('ignore: []', 'ignore: [a]'))
+    expect((await runNode(verify, { cwd: app })).out).toContain('using the config')
     const again = await runNode([REELAY, 'init'], { cwd: app })
     expect(again.out.match(/^kept/gm)).toHaveLength(5)
   },
 )
+
+/** The tape that the example has recorded. */
+function tapeIn(folder: string): string {
+  const files = readdirSync(folder, { recursive: true }).map(String)
+  const found = files.find((file) => file.endsWith('.tape.jsonl') && !file.includes('node_modules'))
+  if (found === undefined) throw new Error('nothing was recorded')
+  return found
+}
 
 test('init keeps what is there, and works without a package.json', async () => {
   const folder = temporaryFolder()
@@ -68,10 +83,28 @@ test('init names what has to be installed, imports the SDK that is there, and kn
   const other = temporaryFolder()
   writeFileSync(join(other, 'package.json'), '{}')
   const bare = await runNode([REELAY, 'init'], { cwd: other })
-  expect(bare.out).toContain('npm install --save-dev reelay @modelcontextprotocol/sdk')
+  expect(bare.out).toMatch(/^ {2}npm pack --ignore-scripts \S+ +# writes reelay-\S+\.tgz/m)
+  expect(bare.out).toMatch(/^ {2}npm install --save-dev \.\/reelay-\S+\.tgz @modelcontextprotocol\/sdk$/m)
   const python = temporaryFolder()
   writeFileSync(join(python, 'pyproject.toml'), '')
   expect((await runNode([REELAY, 'init'], { cwd: python })).out).toContain('created   test_reelay_example.py')
+})
+
+test('the commands that init prints for a Python project work without a registry that has Reelay', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'requirements.txt'), '')
+  const { out } = await runNode([REELAY, 'init'], { cwd: folder })
+  const [, pack = ''] = /^ {2}(npm pack .*?) +#/m.exec(out) ?? []
+  const [, plugin = ''] = /^ {2}pip install pytest mcp (.*)$/m.exec(out) ?? []
+  expect((await runProgram(['sh', '-c', pack], { cwd: folder })).code).toBe(0)
+  expect(readdirSync(folder)).toContain(`reelay-${VERSION}.tgz`)
+  const archive = await runProgram(['tar', '-tzf', `reelay-${VERSION}.tgz`], { cwd: folder })
+  expect(archive.out).toContain('package/python/pyproject.toml')
+  expect(archive.out).toContain('package/python/src/pytest_reelay/__init__.py')
+  expect(plugin).toBe(`"file://$PWD/reelay-${VERSION}.tgz#subdirectory=python"`)
+  const steps = readFileSync(join(folder, '.github/workflows/reelay.yml'), 'utf8')
+  expect(steps).toContain(`- run: npm install --global ./reelay-${VERSION}.tgz\n`)
+  expect(steps).toContain(`- run: pip install pytest mcp ${plugin} -r requirements.txt\n`)
 })
 
 test('git shows what changed in a session with the two commands that init prints', async () => {

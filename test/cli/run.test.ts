@@ -41,7 +41,9 @@ test('the variables of mcporter record and replay, and a note says how they are 
   expect(alone).toMatchObject({
     code: 0,
     stdout: live.stdout,
-    stderr: 'reelay: MCPORTER_REPLAY=demo is read as REELAY_REPLAY=demo\n',
+    stderr: expect.stringMatching(
+      /^reelay: MCPORTER_REPLAY=demo is read as REELAY_REPLAY=demo\nreelay: \d+ requests answered from demo\n$/,
+    ) as string,
   })
   const both = await run(home, ['--', ...PROGRAM], { MCPORTER_RECORD: 'a', MCPORTER_REPLAY: 'demo' })
   expect(both).toMatchObject({ code: 2 })
@@ -61,6 +63,17 @@ test('a recording of mcporter that is not imported yet is named with the command
   expect(stderr).toContain(
     `hint: there is a recording of mcporter: reelay import ${join(folder, 'demo.ndjson')}`,
   )
+})
+
+test('a program whose server cannot start is told why nothing was answered, and not how to replay it', async () => {
+  const home = temporaryFolder()
+  const order = { command: [NODE, '/nowhere/server.js'], calls: [] }
+  const program = [NODE, resolve('test/fixtures/programs/v1.cjs'), JSON.stringify([order])]
+  const { code, stderr } = await run(home, ['--record', 'broken', '--', ...program])
+  expect(code).not.toBe(0)
+  expect(stderr).toContain('the server ended with exit code 1 and answered nothing: ')
+  expect(stderr).toContain('/nowhere/server.js\n  hint: `reelay inspect broken` shows what happened')
+  expect(stderr).not.toContain('next, run it without the servers')
 })
 
 test('the filter of the command line reaches the program', async () => {
@@ -120,7 +133,7 @@ test('a replay that drifts fails in CI and with --on-drift fail, and its fixes a
   const noted = await run(home, ['--replay', 'demo', '--', ...other], { CI: '' })
   expect(noted.code).toBe(0)
   expect(noted.stderr).toContain('1 miss, 1 left over')
-  expect(noted.stderr).toMatch(/record a new tape +reelay run --record \S+ --overwrite -- node /)
+  expect(noted.stderr).toMatch(/record it again +reelay run --record \S+ --overwrite -- node /)
   expect(noted.stderr).not.toContain('reelay serve')
   expect((await run(home, ['--replay', 'demo', '--', ...other], { CI: 'true' })).code).toBe(1)
   const failed = await run(home, ['--replay', 'demo', '--on-drift', 'fail', '--', ...other], { CI: '' })
@@ -249,7 +262,7 @@ test('reelay test run puts a named tape into the project, and says how to record
   const other = [NODE, resolve('test/fixtures/programs/v1.cjs'), JSON.stringify([weatherIn('Rome')])]
   const { code, stderr } = await testRun(other, { CI: '1' })
   expect(code).toBe(1)
-  expect(stderr).toMatch(/record a new tape +reelay test run --mode rewrite --tape agent -- \S*node /)
+  expect(stderr).toMatch(/record it again +reelay test run --mode rewrite --tape agent -- \S*node /)
   const idle = await testRun([NODE, '-e', '1'], { CI: '1' })
   expect(idle.stderr).toMatch(
     /\n {2}hint: record it again .*: reelay test run --mode rewrite --tape agent -- /,

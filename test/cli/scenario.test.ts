@@ -39,6 +39,25 @@ test('a scenario carries captured values to later calls, and makes a tape that v
   expect(await reelay('verify', tape, '--allow-writes', ...ORDERS)).toMatchObject({ code: 0 })
 })
 
+test('a value in a text that is JSON is expected and captured by its path', async () => {
+  const scenario = file(
+    'json-text.yaml',
+    `steps:
+  - call: echo
+    args: { order: { id: o-1, total: 42 } }
+    expect: { text.order.total: 42 }
+    capture: { id: text.order.id }
+  - { call: echo, args: { again: '\${id}' }, expect: { text.again: o-1 } }
+  - { call: echo, args: { order: {} }, capture: { id: text.order.id } }
+`,
+  )
+  const echo = ['--', process.execPath, 'test/fixtures/servers/echo-arguments.mjs']
+  const { code, out } = await reelay('scenario', 'run', scenario, ...echo)
+  expect(code).toBe(1)
+  expect(out).toContain('nothing to capture as id at text.order.id')
+  expect(out).toContain('2 of 3 calls as expected')
+})
+
 test('a scenario names each value that is not as expected, and what it could not call', async () => {
   const scenario = file(
     'wrong.yaml',

@@ -110,8 +110,8 @@ nearest      #4 of 2 candidates, distance 0.33, recorded 2026-11-18, used 0 of 1
   = params.name, params.arguments.id
 others       #3, distance 0.50, used 1 of 1 times
 next         #4 tools/call add_label {"id":9,"label":"later"}
-fixes        ignore the difference, from now on   reelay match add __tapes__/triage.tape.jsonl params.arguments.label --as ignore --tool add_label
-             for this run only                    useTape(tape, { ignore: ["params.arguments.label"] })
+fixes        for this run only                    useTape(tape, { ignore: ["params.arguments.label"] })
+             ignore the difference, from now on   reelay match add __tapes__/triage.tape.jsonl params.arguments.label --as ignore --tool add_label
 
 to accept this, update the tape: vitest -u; to record it again: REELAY_MODE=rewrite
 `,
@@ -177,8 +177,6 @@ nearest      #5 of 2 candidates, distance 0.33, recorded 2026-11-18, used 0 of 1
 others       #4, distance 0.50, used 1 of 1 times
 next         #5 tools/call add_label {"id":9,"label":"later"}
 fixes        ignore the difference, from now on   reelay match add <folder>/__tapes__/triage.tape.jsonl params.arguments.label --as ignore --tool add_label
-             for this run only                    reelay serve <folder>/__tapes__/triage.tape.jsonl --ignore params.arguments.label
-             record a new tape                    reelay record -- python3 server.py
 
 to accept this, record it again: pytest --record-mode=rewrite
 `,

@@ -78,6 +78,16 @@ test('a shared copy holds none of the secrets, and answers as the tape does', as
   )
 })
 
+test('share prints the commands that copy the rules and the noise profile of a tape beside the copy', async () => {
+  const tape = await plainTape([])
+  const stem = tape.replace('.tape.jsonl', '')
+  for (const kind of ['noise', 'match']) writeFileSync(`${stem}.${kind}.yaml`, '')
+  const copy = join(dirname(tape), 'tapes', 'copy.tape.jsonl')
+  const { stdout } = await reelay('share', tape, '-o', copy)
+  expect(stdout).toContain(`    cp ${stem}.noise.yaml ${copy.replace('.tape.jsonl', '.noise.yaml')}\n`)
+  expect(stdout).toContain(`    cp ${stem}.match.yaml ${copy.replace('.tape.jsonl', '.match.yaml')}\n`)
+})
+
 test('a secret where the protocol needs it keeps the copy from being written', async () => {
   const token = `ghp_${'a1'.repeat(18)}`
   const run = record(fixtureServer('repeat'), { options: ['--no-redact', '-q'] })

@@ -94,8 +94,8 @@ test('a miss goes to the client and, in full, to stderr; the command that it adv
       ~ params.arguments.limit   recorded 10   got 20
       = params.name, params.arguments.q
     next         #2 tools/call search {"limit":10,"q":"cats"}
-    fixes        ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
-                 for this run only                    reelay serve TAPE --ignore params.arguments.limit
+    fixes        for this run only                    reelay serve TAPE --ignore params.arguments.limit
+                 ignore the difference, from now on   reelay match add TAPE params.arguments.limit --as ignore --tool search
     reelay serve: 3 requests answered, 1 miss, 1 left over
     not requested: #2 tools/call search {"limit":10,"q":"cats"} (a similar request was made: params.arguments.limit recorded 10, got 20)
     missed: ARGUMENT_DRIFT tools/call search {"limit":20,"q":"cats"}

@@ -284,9 +284,9 @@ nearest      #3 of 2 candidates, distance 0.50, recorded <date>, used 0 of 1 tim
   = params.name
 others       #2, distance 0.50, used 1 of 1 times
 next         #3 tools/call search {"query":"milk"}
-fixes        ignore the difference, from now on   reelay match add __tapes__/triage.tape.jsonl params.arguments.query --as ignore --tool search
+fixes        for this run only                    useTape(tape, { ignore: ["params.arguments.query"] })
                                                   (2 different recorded requests then match each other and are used in recorded order)
-             for this run only                    useTape(tape, { ignore: ["params.arguments.query"] })
+             ignore the difference, from now on   reelay match add __tapes__/triage.tape.jsonl params.arguments.query --as ignore --tool search
                                                   (2 different recorded requests then match each other and are used in recorded order)
 
 to accept this, update the tape: `,
@@ -354,6 +354,52 @@ test('a command for a client that starts its server records, replays with faults
 function runCommandTest(env: Readonly<Record<string, string>>): ReturnType<typeof runNode> {
   return runNode([VITEST, 'run', 'command.test.mjs'], { cwd: app, env })
 }
+
+test('a live server that cannot start is named with its stderr, a miss is reported once, and the tape stays', async () => {
+  const server = "args: [process.env.SERVER ?? 'server.mjs']"
+  const file = `import { test } from 'vitest'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { useTape } from 'reelay/vitest'
+const live = { command: process.execPath, ${server} }
+const WAYS = {
+  transport: (tape) => tape.transport(),
+  command: async (tape) => new StdioClientTransport(await tape.command()),
+}
+test.each(Object.entries(WAYS))('%s', async (name, open) => {
+  const tape = await useTape('broken-' + name, { live })
+  const client = new Client({ name: 'agent', version: '1' })
+  await client.connect(await open(tape))
+  await client.callTool({ name: 'search', arguments: { query: process.env.QUERY ?? 'tea' } })
+})
+`
+  const folder = makeApp({ 'broken.test.mjs': file })
+  const tapes = join(folder, '__tapes__')
+  const vitest = (env: Record<string, string>, ...more: string[]): ReturnType<typeof runNode> =>
+    runNode([resolve('node_modules/vitest/vitest.mjs'), 'run', 'broken.test.mjs', ...more], {
+      cwd: folder,
+      env,
+    })
+  const { out } = await vitest({ SERVER: 'nowhere.mjs' })
+  expect(out).toMatch(
+    /MCP error -39502: reelay: the server ended with exit code 1: \S+ nowhere\.mjs\n[^]*Cannot find/,
+  )
+  expect(out).toMatch(
+    /nothing was recorded: the server ended with exit code 1 and answered nothing: \S+ nowhere\.mjs/,
+  )
+  expect(await vitest({})).toMatchObject({ code: 0 })
+  const before = readdirSync(tapes).map((name) => readFileSync(join(tapes, name), 'utf8'))
+  expect(before).toHaveLength(2)
+  const drifted = await vitest({ QUERY: 'coffee' })
+  expect(drifted.out.match(/^REPLAY MISS {2}tools\/call search/gm)).toHaveLength(2)
+  expect(drifted.out).not.toMatch(/reelay serve|reelay record|nothing was answered/)
+  const updated = await vitest({ QUERY: 'coffee', SERVER: 'nowhere.mjs' }, '-u')
+  expect(updated.out).toMatch(
+    /the live server did not answer: the server ended with exit code 1: \S+ nowhere\.mjs/,
+  )
+  expect(readdirSync(tapes).map((name) => readFileSync(join(tapes, name), 'utf8'))).toEqual(before)
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test('one tape has several sessions of its test, one after another, and equal requests of each', async () => {
   const run = (env: Readonly<Record<string, string>>, names = '.'): ReturnType<typeof runNode> =>

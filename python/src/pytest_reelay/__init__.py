@@ -242,13 +242,13 @@ class Tape:
         def texts(kind: str) -> list[str]:
             return [text for each in sessions for text in each.get("texts", {}).get(kind, [])]
 
-        misses = texts("misses")
+        misses = [each["miss"] for each in sessions if "miss" in each]
         # A recorded exchange is unused if no session has sent it.
         ended = [each["texts"]["unused"] for each in sessions if "texts" in each]
         unused = [text for text in (ended[0] if ended else []) if has_passed and all(text in each for each in ended)]
         swapped = texts("outOfOrder") if has_passed and self._is_ordered else []
         answered = sum(each.get("answered", 0) for each in sessions)
-        is_idle = has_passed and answered == 0
+        is_idle = has_passed and answered == 0 and not misses
         if not (misses or unused or swapped or is_idle):
             return []
         counted = f"{len(unused)} recorded exchange{'' if len(unused) == 1 else 's'} unused:"
@@ -309,7 +309,7 @@ def _reelay_command(item: pytest.Item) -> list[str]:
     on_path = shutil.which("reelay")
     if on_path is not None:
         return [on_path]
-    raise pytest.UsageError("reelay was not found: run npm install --save-dev reelay, or set reelay_command")
+    raise pytest.UsageError("reelay was not found: put it on the PATH, install it in node_modules, or set reelay_command")
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

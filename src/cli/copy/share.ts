@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { shareTape } from '../../share/share-tape.ts'
 import { requireNewFile } from '../../store/file/write.ts'
+import { companionFileFor, companionFilesOf } from '../../store/companion-files.ts'
 import { resolveTape } from '../../store/home.ts'
-import { escapeControlChars } from '../../text.ts'
+import { escapeControlChars, quoteShellWord } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { print } from '../output/print.ts'
 import { allowanceNote, redactionSummary } from './redact.ts'
@@ -44,14 +45,25 @@ export const shareCommand: CommandDefinition = defineCommand<ShareFlags>({
       throw usageError('--output is required', 'for example: reelay share my-tape -o copy.tape.jsonl')
     requireNewFile(resolve(output))
     const changes = readRuleChanges(flags)
-    const copied = await shareTape({ from: resolveTape(name), to: output, changes, server, vault })
+    const from = resolveTape(name)
+    const copied = await shareTape({ from, to: output, changes, server, vault })
     warnAboutCopyVault(copied)
     if (json) return print(`${JSON.stringify(copied, undefined, 2)}\n`)
     print(
       `wrote ${escapeControlChars(copied.path)}: ${redactionSummary(copied)}${copied.secrets === 0 ? '' : ' replaced, and none of them is left'}\n`,
     )
     print(
-      `  checked by replaying: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n${allowanceNote(copied)}`,
+      `  checked by replaying: ${copied.answered} ${copied.answered === 1 ? 'request' : 'requests'} answered as on the tape\n${allowanceNote(copied)}${companionsNote(from, output)}`,
     )
   },
 })
+
+/** Names the rules and the profile that `verify` and `serve` would not find beside the copy. */
+function companionsNote(from: string, to: string): string {
+  const commands = companionFilesOf(from).map(
+    (path) => `    cp ${quoteShellWord(path)} ${quoteShellWord(companionFileFor(to, path))}`,
+  )
+  if (commands.length === 0) return ''
+  const intro = '  the settings of the tape are in files of their own. To use them with the copy:'
+  return `${[intro, ...commands].map(escapeControlChars).join('\n')}\n`
+}

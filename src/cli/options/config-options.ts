@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -53,11 +53,19 @@ export function announceConfig(flags: ConfigFlags, code: CodePolicy): void {
   selectConfig(flags)
   const file = usableConfigFile(process.cwd(), code)
   // A config that is missing is an error of the command that reads it.
-  if (file !== undefined && existsSync(file)) return printConfigLine(`using the config ${file}`)
+  if (file !== undefined && existsSync(file))
+    return setsNothing(file) ? undefined : printConfigLine(`using the config ${file}`)
   if (file !== undefined) return
   const ignored = flags.useConfig === false ? undefined : findConfigFile(process.cwd())
   if (ignored !== undefined)
     printConfigLine(`not using ${ignored}: it is code, which this command never runs`)
+}
+
+/** Returns true for a YAML file whose keys have no values, such as the one that `reelay init` writes. */
+function setsNothing(file: string): boolean {
+  if (!/\.ya?ml$/.test(file)) return false
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return lines.every((line) => /^\s*(#.*|[\w-]+:\s*(\[\]|\{\})?\s*)?$/.test(line))
 }
 
 function printConfigLine(text: string): void {

@@ -1,6 +1,7 @@
 import type { Setting } from '../../config/setting.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import type { ListenAddress } from '../../http/server/http-server.ts'
+import { newTapeArgument } from '../../store/home.ts'
 import { parseDuration } from '../../text.ts'
 import { usageError, type Environment, type SwitchType, type ValueType } from './option.ts'
 
@@ -43,6 +44,9 @@ export function checkedText(placeholder: string, check: (text: string) => unknow
     },
   }
 }
+
+/** A tape that is written. */
+export const newTapeValue: ValueType<string> = { ...textValue, parse: newTapeArgument }
 
 export const fileValue: ValueType<string> = {
   ...textValue,

@@ -8,7 +8,7 @@ import { escapeControlChars, similarName } from '../../text.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { LIVE_SERVER_OPTIONS, splitServerCommand, type LiveServerFlags } from '../options/live-options.ts'
 import { option, type OptionRow, type OptionTable } from '../options/option.ts'
-import { durationValue, switchOn, textValue } from '../options/option-types.ts'
+import { durationValue, newTapeValue, switchOn } from '../options/option-types.ts'
 import { jsonOption, overwriteOption } from '../options/shared-options.ts'
 import { print } from '../output/print.ts'
 import { createOutputRedactor } from '../output/redact-output.ts'
@@ -32,7 +32,7 @@ const timeoutOption: OptionRow<number> = option(
 
 /** Options of the commands that make calls of their own. */
 export const LIVE_CALL_OPTIONS: OptionTable<LiveCallFlags> = {
-  record: option('--record <tape>', textValue, 'Record the session to a tape with this name or path'),
+  record: option('--record <tape>', newTapeValue, 'Record the session to a tape with this name or path'),
   overwrite: { ...overwriteOption, needs: { record: true } },
   timeout: timeoutOption,
   ...LIVE_SERVER_OPTIONS,

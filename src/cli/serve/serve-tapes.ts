@@ -25,6 +25,7 @@ import type { ServedHttp, ServeHttpOptions } from '../../serve/http/serve-http.t
 import {
   appendReplayReport,
   replayedSession,
+  reportMiss,
   REPORT_VARIABLE,
   reportSessionStart,
   formatDrift,
@@ -85,7 +86,10 @@ async function openTapes(
       settings: configured.settings,
       matching: describeMatchSettings(configured, storedMatchSettings(tape), tape.matchFile),
       ...where,
-      onMiss: (miss) => printServeLine(colourMissReport(missAsText(miss))),
+      ...(isForTest()
+        ? // The runner reports misses at the end of the test, and says how its tapes are recorded again.
+          { onMiss: reportMiss, commandFor: () => undefined, recordCommand: () => undefined }
+        : { onMiss: (miss) => printServeLine(colourMissReport(missAsText(miss))) }),
       onLive: (request) => printServeNote(escapeControlChars(`goes live: ${describeRequest(request)}`)),
     })
   }

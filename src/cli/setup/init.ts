@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path'
 import { isObject, member, parseJson } from '../../json/parse.ts'
 import { defineCommand, type CommandDefinition } from '../command.ts'
 import { print } from '../output/print.ts'
-import { withDocsPaths } from '../reelay-command.ts'
+import { quoteShellWord } from '../../text.ts'
+import { VERSION } from '../../version.ts'
+import { packageFolder, withDocsPaths } from '../reelay-command.ts'
 
 export const initCommand: CommandDefinition = defineCommand<Record<string, never>>({
   name: 'init',
@@ -36,14 +38,17 @@ interface FoundRunner {
   readonly test: string
   /** The command that runs the tests in CI. */
   readonly command: string
-  /** The command that installs what the example needs and the project does not name. */
-  readonly install?: string | undefined
+  /** The commands that install what the example needs and the project does not name. */
+  readonly install: readonly string[]
   readonly isPython?: true
 }
 
 /** The test runner of the project, by its package.json, or by the files of pytest. */
 function findRunner(): FoundRunner | undefined {
-  if (!existsSync('package.json')) return PYTHON_FILES.some((file) => existsSync(file)) ? PYTEST : undefined
+  if (!existsSync('package.json'))
+    return PYTHON_FILES.some((file) => existsSync(file))
+      ? { ...PYTEST, install: [packCommand(), `pip install pytest mcp ${PYTHON_PLUGIN}`] }
+      : undefined
   const manifest = parseJson(readFileSync('package.json', 'utf8'))
   const isInstalled = (name: string): boolean =>
     ['dependencies', 'devDependencies'].some(
@@ -52,8 +57,13 @@ function findRunner(): FoundRunner | undefined {
   const sdk = isInstalled('@modelcontextprotocol/client')
     ? '@modelcontextprotocol/client'
     : '@modelcontextprotocol/sdk/client/index.js'
-  const needed = ['reelay', sdk.split('/').slice(0, 2).join('/')].filter((name) => !isInstalled(name))
-  const install = needed.length === 0 ? undefined : `npm install --save-dev ${needed.join(' ')}`
+  const needsReelay = !isInstalled('reelay')
+  const missing = [sdk.split('/').slice(0, 2).join('/')].filter((name) => !isInstalled(name))
+  const needed = [...(needsReelay ? [`./${PACKAGE_FILE}`] : []), ...missing]
+  const install = [
+    ...(needsReelay ? [packCommand()] : []),
+    ...(needed.length === 0 ? [] : [`npm install --save-dev ${needed.join(' ')}`]),
+  ]
   if (isInstalled('vitest'))
     return {
       name: 'Vitest',
@@ -87,6 +97,17 @@ function findRunner(): FoundRunner | undefined {
   }
 }
 
+/** Reelay is not in the npm registry yet, so projects install it from this file. */
+const PACKAGE_FILE = `reelay-${VERSION}.tgz`
+const PYTHON_PLUGIN = `"file://$PWD/${PACKAGE_FILE}#subdirectory=python"`
+
+function packCommand(): string {
+  const folder = packageFolder()
+  const command = folder === undefined ? 'npm pack' : `npm pack --ignore-scripts ${quoteShellWord(folder)}`
+  const where = folder === undefined ? ', run in a clone and copied here: docs/how-to/install.md' : ''
+  return `${command}    # writes ${PACKAGE_FILE}, which CI needs too: commit it${where}`
+}
+
 const PYTHON_FILES = ['pyproject.toml', 'pytest.ini', 'setup.cfg', 'requirements.txt']
 
 function writeNew(path: string, text: string): string {
@@ -104,7 +125,7 @@ function addLine(path: string, line: string): string {
 }
 
 function nextSteps(runner: FoundRunner | undefined): string {
-  const install = runner?.install === undefined ? '' : `  ${runner.install}    # see docs/how-to/install.md\n`
+  const install = (runner?.install ?? []).map((command) => `  ${command}\n`).join('')
   const example =
     runner === undefined ? '' : `  ${runner.command}    # records ${runner.file} once, with ${runner.name}\n`
   return `Next:
@@ -197,12 +218,11 @@ ${body('tape')}
 })
 `
 
-const PYTEST: FoundRunner = {
+const PYTEST: Omit<FoundRunner, 'install'> = {
   name: 'pytest',
   file: 'test_reelay_example.py',
   command: 'pytest',
   isPython: true,
-  install: 'pip install pytest mcp pytest-reelay',
   test: `# An example that records the demo server of Reelay. Put the command of your server in its place.
 import anyio
 from mcp import ClientSession, StdioServerParameters
@@ -225,11 +245,11 @@ def test_the_weather_in_oslo(reelay_tape):
 const NODE_STEPS = `      - run: npm ci
 `
 
-const PYTHON_STEPS = `      - uses: actions/setup-python@v5
+const pythonSteps = (): string => `      - uses: actions/setup-python@v5
         with:
           python-version: '3.12'
-      # pytest-reelay and reelay: see docs/how-to/install.md of Reelay.
-      - run: pip install pytest mcp pytest-reelay && npm install --global reelay
+      - run: npm install --global ./${PACKAGE_FILE}
+      - run: pip install pytest mcp ${PYTHON_PLUGIN}${existsSync('requirements.txt') ? ' -r requirements.txt' : ''}
 `
 
 /** CI replays only, so it needs no key and no server. */
@@ -246,7 +266,7 @@ jobs:
       - uses: actions/setup-node@v4
         with:
           node-version: 22
-${isPython ? PYTHON_STEPS : NODE_STEPS}      # Tests replay the tapes in __tapes__. Nothing is recorded in CI.
+${isPython ? pythonSteps() : NODE_STEPS}      # Tests replay the tapes in __tapes__. Nothing is recorded in CI.
       - run: ${command}
 `
 }

@@ -37,7 +37,10 @@ interface FixContext extends MissContext, FixOptions {
   readonly claims: ReadonlyMap<number, number>
 }
 
-/** Suggests ways to answer a request that missed, the most exact first. Only rules that were tried successfully are suggested. */
+/**
+ * Suggests ways to answer a request that missed. Only rules that were tried successfully are suggested. The most exact one is first,
+ * and a rule that ignores a difference from now on is last, because later differences there would not be noticed either.
+ */
 export function suggestFixes(
   request: ClientCall,
   { reason, nearest: [nearest], onOtherServer }: MissDiagnosis,
@@ -48,9 +51,12 @@ export function suggestFixes(
   if (reason === 'EXHAUSTED') return run('repeat the last response', { permissive: true })
   if (reason === 'OUT_OF_ORDER') return run('accept any order', { match: 'method-and-params' })
   if (onOtherServer !== undefined) return run('serve that server', { server: onOtherServer.server })
-  const fixes = nearest === undefined ? [] : fixesForDifference(request, nearest, context)
   const command = context.recordCommand?.()
-  return command === undefined ? fixes : [...fixes, { kind: 'record', what: 'record a new tape', command }]
+  const again: readonly Fix[] =
+    command === undefined ? [] : [{ kind: 'record', what: 'record it again', command }]
+  if (nearest === undefined) return again
+  const { fitting, forRun, ignoring } = fixesForDifference(request, nearest, context)
+  return [...fitting, ...forRun, ...again, ...ignoring]
 }
 
 function fixForRun(what: string, command: string | undefined): readonly Fix[] {
@@ -66,7 +72,7 @@ function fixesForDifference(
   request: ClientCall,
   nearest: NearestRequest,
   context: FixContext,
-): readonly Fix[] {
+): Readonly<Record<'fitting' | 'forRun' | 'ignoring', readonly Fix[]>> {
   const tool = calledTool(request)
   const scope: MatchRuleScope = { method: request.method, ...(tool !== undefined && { tool }) }
   const paths = pathsToIgnore(nearest)
@@ -76,11 +82,11 @@ function fixesForDifference(
   const [fittingTrial, ignoringTrial] = [fitting, ignoring].map((rules) =>
     tryRules(request, nearest, rules, { ...context, similar }),
   )
-  return [
-    ...storedFixes(fittingTrial, context),
-    ...storedFixes(ignoringTrial, context),
-    ...runFixes(ignoringTrial, paths, context),
-  ]
+  return {
+    fitting: storedFixes(fittingTrial, context),
+    forRun: runFixes(ignoringTrial, paths, context),
+    ignoring: storedFixes(ignoringTrial, context),
+  }
 }
 
 const MANY_DIFFERENCES = 6

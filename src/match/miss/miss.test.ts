@@ -37,8 +37,8 @@ test('the report shows the nearest request, and the argument that differs as a p
       = params.name, params.arguments.q, params.arguments.sort
     others       #3, distance 0.57, used 0 of 1 times
     next         #2 tools/call search {"limit":10,"q":"cats","sort":"new"}
-    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search
-                 for this run only                    accept params.arguments.limit"
+    fixes        for this run only                    accept params.arguments.limit
+                 ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search"
   `)
   expect(missAsError(miss)).toMatchInlineSnapshot(`
     {
@@ -47,14 +47,14 @@ test('the report shows the nearest request, and the argument that differs as a p
         "accept": "accept params.arguments.limit",
         "fixes": [
           {
-            "command": "reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search",
-            "kind": "store",
-            "what": "ignore the difference, from now on",
-          },
-          {
             "command": "accept params.arguments.limit",
             "kind": "run",
             "what": "for this run only",
+          },
+          {
+            "command": "reelay match add animals.tape.jsonl params.arguments.limit --as ignore --tool search",
+            "kind": "store",
+            "what": "ignore the difference, from now on",
           },
         ],
         "kind": "replay_miss",
@@ -225,8 +225,8 @@ test('different prompts are not compared, different resources are', () => {
     nearest      #2, distance 0.19, recorded 2026-11-15, used 0 of 1 times
       ~ params.uri   recorded "file:///tmp/a1/x.md"   got "file:///tmp/b2/x.md"
     next         #1 prompts/get {"name":"greet"}
-    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read
-                 for this run only                    accept params.uri"
+    fixes        for this run only                    accept params.uri
+                 ignore the difference, from now on   reelay match add animals.tape.jsonl params.uri --as ignore --method resources/read"
   `)
 })
 
@@ -255,7 +255,7 @@ test('if more requests miss than the tape has answers, the suggestion includes -
 
 test('the suggestion includes the current options', () => {
   const run = runOf(SEARCHES, { ignore: ['params.arguments.sort'], permissive: true })
-  expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(-1)?.command).toBe(
+  expect(run.miss('search', { q: 'cats', limit: 20 }).fixes.at(0)?.command).toBe(
     'accept params.arguments.sort params.arguments.limit permissively',
   )
 })
@@ -263,7 +263,7 @@ test('the suggestion includes the current options', () => {
 test('if many fields differ, the suggestion ignores the argument that contains them', () => {
   const said = call(1, 'sum', { numbers: [1, 2, 3, 4, 5, 6, 7, 8] }, '36')
   const miss = runOf(said).miss('sum', { numbers: [8, 7, 6, 5, 4, 3, 2, 1, 0] })
-  expect(miss.fixes.at(-1)?.command).toBe('accept params.arguments.numbers')
+  expect(miss.fixes.at(0)?.command).toBe('accept params.arguments.numbers')
 })
 
 test('a report stays short when values are long and requests are many', () => {
@@ -288,8 +288,8 @@ test('a date that moved with the calendar is reported as such, and relative-date
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-22","seats":2}
     fixes        compare as relative-date, from now on   reelay match add animals.tape.jsonl params.arguments.on --as relative-date --tool book
-                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
-                 for this run only                       accept params.arguments.on"
+                 for this run only                       accept params.arguments.on
+                 ignore the difference, from now on      reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book"
   `)
   const [first] = miss.fixes
   expect(first?.kind).toBe('store')
@@ -397,8 +397,8 @@ test('a field that a rule rejects is shown with the rule', () => {
       ~ params.arguments.on   recorded "2026-11-20"   got "2026-11-20"   (rule: relative-date)
       = params.name, params.arguments.seats
     next         #1 tools/call book {"on":"2026-11-20","seats":2}
-    fixes        ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book
-                 for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date"
+    fixes        for this run only                    accept params.arguments.on params.arguments.seats number within 1 params.arguments.on relative-date
+                 ignore the difference, from now on   reelay match add animals.tape.jsonl params.arguments.on --as ignore --tool book"
   `)
 })
 

@@ -12,6 +12,7 @@ import { replaceFile } from './replace-file.ts'
 import { decodeFrame, encodeFrame, type BrokenLine } from '../../tape/codec.ts'
 import type { EventFrame, Frame, MessageFrame } from '../../tape/frame.ts'
 import type { TapeHeader } from '../../tape/header.ts'
+import { quoteShellWord } from '../../text.ts'
 
 /** Replaces the messages of some frames. All other bytes stay as they are. Returns the number of changed frames. */
 export async function rewriteMessages(path: string, messages: ReadonlyMap<number, string>): Promise<number> {
@@ -102,6 +103,23 @@ export async function replaceTapeIfAnswered(fresh: string, path: string): Promis
   if (!isKept) await rm(fresh, { force: true })
   else if (fresh !== path) await rename(fresh, path)
   return isKept
+}
+
+/** Says why no server on a tape has sent a message; `undefined` if one has, or if the tape does not say why. */
+export async function whyServersAreSilent(path: string): Promise<string | undefined> {
+  const tape = await openTape(path)
+  let why: string | undefined
+  for await (const frame of tape.frames()) {
+    if (frame.kind === 'message' && frame.dir === 's2c') return undefined
+    if (frame.kind !== 'event') continue
+    const { code, signal, message } = frame.details
+    const command = tape.header.servers[frame.server ?? '']?.command?.map(quoteShellWord).join(' ')
+    const server = command === undefined ? '' : `: ${command}`
+    if (frame.event === 'error') why ??= `the server could not be started (${String(message)})${server}`
+    if (frame.event === 'exit')
+      why ??= `the server ended ${typeof signal === 'string' ? `by ${signal}` : `with exit code ${String(code)}`} and answered nothing${server}`
+  }
+  return why
 }
 
 async function hasServerMessage(path: string): Promise<boolean> {
