@@ -66,6 +66,13 @@ export class LineSplitter {
     return lines
   }
 
+  /** Forgets the beginning of a line that is not complete yet. */
+  forgetLine(): void {
+    this.#parts = []
+    this.#pendingBytes = 0
+    this.#isOverlong = this.#endsInReturn = false
+  }
+
   #keep(part: Uint8Array): void {
     this.#pendingBytes += part.length
     this.#endsInReturn = part.at(-1) === CARRIAGE_RETURN

@@ -34,10 +34,11 @@ test('however the chunks are cut, the same lines are held, the others keep their
   fc.assert(
     fc.property(fc.array(line), cuts, fc.constantFrom('', 'the end'), (lines, lengths, rest) => {
       const bytes = Buffer.from(lines.map(({ text, end }) => text + end).join('') + rest)
-      const { forwarded, held, requests } = passThrough(bytes, lengths)
+      const { forwarded, recorded, held, requests } = passThrough(bytes, lengths)
       expect(held).toEqual(lines.map(({ text }) => text).filter(isHeld))
       const passing = lines.filter(({ text }) => !isHeld(text))
       expect(forwarded).toBe(passing.map(({ text, end }) => text + end).join('') + rest)
+      expect(recorded).toBe(forwarded)
       expect(requests).toBe(lines.filter(({ text }) => /"method":.*"id":|"id":.*"method":/.test(text)).length)
     }),
     cases(200),
@@ -63,6 +64,7 @@ function passThrough(
   lengths: readonly number[],
 ): {
   readonly forwarded: string
+  readonly recorded: string
   readonly chunks: readonly number[]
   readonly held: readonly string[]
   readonly requests: number | undefined
@@ -74,10 +76,20 @@ function passThrough(
   })
   const parts: Buffer[] = []
   const held: string[] = []
+  let recorded = ''
   const lines = new InterceptedLines({
     dir: 'c2s',
     link: interceptor.link({ server: 'a', conn: () => 1 }),
-    recorder: { pass: (_, handOn) => handOn(), end: () => {} },
+    recorder: {
+      pass: (chunk, handOn) => {
+        recorded += Buffer.from(chunk).toString('latin1')
+        handOn()
+      },
+      end: () => {},
+      forgetLine: () => {
+        recorded = recorded.slice(0, recorded.lastIndexOf('\n') + 1)
+      },
+    },
     route: {
       deliver: () => {},
       drop: () => {},
@@ -96,6 +108,7 @@ function passThrough(
   interceptor.close()
   return {
     forwarded: Buffer.concat(parts).toString(),
+    recorded: Buffer.from(recorded, 'latin1').toString(),
     chunks,
     held,
     requests: interceptor.stats['requests'],
@@ -252,7 +265,7 @@ function heldOf(
   }
   const link = how === 'glanced' ? real : parsing
   const route = { deliver() {}, drop() {}, event() {}, record: () => undefined }
-  const recorder = { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {} }
+  const recorder = { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {}, forgetLine() {} }
   const links = {
     c2s: new InterceptedLines({ dir: 'c2s', link, route, recorder }),
     s2c: new InterceptedLines({ dir: 's2c', link, route, recorder }),

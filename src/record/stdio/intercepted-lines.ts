@@ -10,12 +10,18 @@ export interface DirectionRecorder {
   readonly end: (handOn?: (bytes?: Uint8Array) => void) => void
 }
 
+/** Records the lines of one direction that are not held. */
+export interface PassingRecorder extends DirectionRecorder {
+  /** Forgets the beginning of a line, because the line is held. */
+  readonly forgetLine: () => void
+}
+
 interface InterceptedLinesOptions {
   readonly dir: Direction
   readonly link: InterceptedLink
   readonly route: MessageRoute
   /** Records what is not held. */
-  readonly recorder: DirectionRecorder
+  readonly recorder: PassingRecorder
 }
 
 const LINE_FEED = 10
@@ -25,6 +31,8 @@ const [OPEN_BRACE, OPEN_BRACKET] = Buffer.from('{[')
 const MAX_HELD_BYTES = 16 * 1024 * 1024
 /** Of a longer line that is forwarded as it arrives, only the beginning and the end are kept. */
 const MAX_KEPT_BYTES = 64 * 1024
+/** A shorter beginning of a line may show nothing. */
+const BEGINNING_BYTES = 4096
 /** More than the end of a message that shows its id. */
 const END_BYTES = 256
 
@@ -35,6 +43,7 @@ const END_BYTES = 256
 export class InterceptedLines implements DirectionRecorder {
   readonly #options: InterceptedLinesOptions
   readonly #route: MessageRoute
+  /** The beginning of a line that may have to be held. It is recorded, and not handed on. */
   #partial: Buffer[] = []
   #partialBytes = 0
   /** The line that is forwarded as it arrives. */
@@ -56,21 +65,56 @@ export class InterceptedLines implements DirectionRecorder {
 
   readonly pass = (chunk: Uint8Array, handOn: (bytes?: Uint8Array) => void): void => {
     const bytes = toBuffer(chunk)
-    const isPlain = this.#partialBytes === 0 && this.#forwarded === undefined
-    if (isPlain && bytes[bytes.length - 1] === LINE_FEED) return this.#passWholeLines(bytes, handOn)
+    if (this.#partialBytes > 0) return this.#endPartial(bytes, handOn)
+    if (this.#forwarded !== undefined) {
+      const end = bytes.indexOf(LINE_FEED) + 1
+      this.#continueForwarded(end === 0 ? bytes : bytes.subarray(0, end))
+      if (end === 0) this.#options.recorder.pass(chunk, handOn)
+      else this.#passFrom(bytes, end, handOn)
+    } else if (bytes[bytes.length - 1] === LINE_FEED) this.#passWholeLines(bytes, handOn)
+    else this.#passFrom(bytes, 0, handOn)
+  }
+
+  /** Decides about a line when its end has arrived. Its parts are handed on one by one, because copying whole chunks is slow. */
+  #endPartial(bytes: Buffer, handOn: (bytes?: Uint8Array) => void): void {
+    const { link, dir, recorder } = this.#options
+    const end = bytes.indexOf(LINE_FEED) + 1
+    if (end === 0) return this.#keep(bytes, handOn)
+    const parts = this.#takePartial()
+    const line = Buffer.concat([...parts, bytes.subarray(0, end)])
+    link.beginLines(line, dir)
+    if (link.nextLine(line, 0, dir) === line.length || !this.#takes(line, 0, line.length - 1)) {
+      for (const part of parts) handOn(part)
+      return this.#passFrom(bytes, end, handOn)
+    }
+    recorder.forgetLine()
+    const rest = bytes.subarray(end)
+    if (rest.length > 0) this.pass(rest, (other = rest) => handOn(other))
+  }
+
+  /** Passes a chunk of which the bytes before an index are to be forwarded. They are the end of a line. */
+  #passFrom(bytes: Buffer, start: number, handOn: (bytes?: Uint8Array) => void): void {
+    const { link, dir, recorder } = this.#options
     const end = bytes.lastIndexOf(LINE_FEED) + 1
-    const rest = end === 0 ? bytes : bytes.subarray(end)
-    const isFirstPart = this.#partialBytes === 0
+    const rest = end === bytes.length ? NO_BYTES : bytes.subarray(end)
+    if (end > start) {
+      const unread = start === 0 ? bytes.subarray(0, end) : bytes.subarray(start, end)
+      link.beginLines(unread, dir)
+      const next = (at: number): number => start + link.nextLine(unread, at - start, dir)
+      const first = next(start)
+      if (first < end) {
+        this.#passLines(bytes.subarray(0, end), { first, next }, handOn)
+        if (rest.length > 0 && !this.#passesBeginning(rest)) this.#keep(rest, handOn)
+        else if (rest.length > 0) recorder.pass(rest, () => handOn(rest))
+        return
+      }
+    }
+    if (rest.length === 0 || this.#passesBeginning(rest)) return recorder.pass(bytes, () => handOn(bytes))
     if (end > 0) {
-      const lines = this.#withPartial(end === bytes.length ? bytes : bytes.subarray(0, end))
-      const passing = this.#passingLines(lines)
-      if (!passing.isWhole) this.#passLines(lines, passing, handOn)
-      else if (!isFirstPart || !this.#passesRest(rest))
-        this.#options.recorder.pass(lines, () => handOn(lines))
-      else return this.#options.recorder.pass(chunk, handOn)
-      if (rest.length > 0) this.#keep(rest, handOn)
-    } else if (isFirstPart && this.#passesRest(rest)) this.#options.recorder.pass(chunk, handOn)
-    else this.#keep(rest, handOn)
+      const lines = bytes.subarray(0, end)
+      recorder.pass(lines, () => handOn(lines))
+    }
+    this.#keep(rest, handOn)
   }
 
   /** Most chunks are whole lines. */
@@ -79,30 +123,14 @@ export class InterceptedLines implements DirectionRecorder {
     link.beginLines(lines, dir)
     const first = link.nextLine(lines, 0, dir)
     if (first === lines.length) return recorder.pass(lines, handOn)
-    this.#passLines(lines, { first, next: (at) => link.nextLine(lines, at, dir), isWhole: false }, handOn)
+    this.#passLines(lines, { first, next: (at) => link.nextLine(lines, at, dir) }, handOn)
   }
 
-  /** Finds the lines that can be forwarded without parsing them. */
-  #passingLines(lines: Buffer): PassingLines {
+  /** Returns true if the beginning of a line shows that it can be forwarded as it arrives. */
+  #passesBeginning(beginning: Buffer): boolean {
     const { link, dir } = this.#options
-    let start = 0
-    if (this.#forwarded !== undefined) {
-      start = lines.indexOf(LINE_FEED) + 1 // the beginning of that line is forwarded already
-      this.#continueForwarded(lines.subarray(0, start))
-    }
-    const unread = start === 0 ? lines : lines.subarray(start)
-    link.beginLines(unread, dir)
-    const next = (at: number): number => start + link.nextLine(unread, at - start, dir)
-    const first = start === lines.length ? start : next(start)
-    return { first, next, isWhole: first === lines.length }
-  }
-
-  /** Returns true if a part without a line feed can be forwarded as it arrives. */
-  #passesRest(rest: Buffer): boolean {
-    if (rest.length === 0) return true
-    if (this.#forwarded !== undefined) this.#continueForwarded(rest)
-    else if (this.#options.link.passesBeginning(rest, 0, this.#options.dir)) this.#startForwarded(rest)
-    else return false
+    if (!link.passesBeginning(beginning, 0, dir)) return false
+    this.#startForwarded(beginning)
     return true
   }
 
@@ -121,18 +149,20 @@ export class InterceptedLines implements DirectionRecorder {
 
   /** Forwards what follows the last line feed. */
   end(handOn?: (bytes?: Uint8Array) => void): void {
-    const rest = this.#withPartial(NO_BYTES)
-    if (rest.length > 0 && handOn !== undefined) this.#options.recorder.pass(rest, () => handOn(rest))
+    for (const part of this.#takePartial()) handOn?.(part)
     this.#options.recorder.end()
   }
 
+  /** Keeps a part of a line. It is recorded already, which takes as long as forwarding it. */
   #keep(part: Buffer, handOn: (bytes?: Uint8Array) => void): void {
+    const { dir, link, route, recorder } = this.#options
     this.#partial.push(part)
     this.#partialBytes += part.length
-    if (this.#forwarded === undefined && !this.#canForward()) return
-    const isTooLong = this.#forwarded === undefined && this.#partialBytes > MAX_HELD_BYTES
-    const bytes = this.#withPartial(NO_BYTES)
-    const { dir, link, route } = this.#options
+    recorder.pass(part, () => {})
+    const isTooLong = this.#partialBytes > MAX_HELD_BYTES
+    if (!isTooLong && !this.#canForward()) return
+    const parts = this.#takePartial()
+    const bytes = Buffer.concat(parts)
     if (isTooLong)
       link.passUnseen({
         dir,
@@ -140,28 +170,28 @@ export class InterceptedLines implements DirectionRecorder {
         why: 'it is longer than 16 MiB',
         event: (event, details) => route.event(event, details),
       })
-    if (this.#forwarded === undefined) this.#startForwarded(bytes)
-    else this.#continueForwarded(bytes)
-    this.#options.recorder.pass(bytes, () => handOn(bytes))
+    this.#startForwarded(bytes)
+    for (const each of parts) handOn(each)
   }
 
   /** Looks at the beginning of a line once more when its second part has arrived, because the first may be a few bytes. */
   #canForward(): boolean {
-    if (this.#partialBytes > MAX_HELD_BYTES) return true
     const { link, dir } = this.#options
-    return this.#partial.length === 2 && link.passesBeginning(Buffer.concat(this.#partial), 0, dir)
+    const [first, second] = this.#partial
+    if (first === undefined || second === undefined || this.#partial.length > 2) return false
+    if (first.length >= BEGINNING_BYTES) return false
+    return link.passesBeginning(Buffer.concat([first, second]), 0, dir)
   }
 
-  #withPartial(bytes: Buffer): Buffer {
-    if (this.#partial.length === 0) return bytes
-    const whole = Buffer.concat([...this.#partial, bytes])
+  #takePartial(): readonly Buffer[] {
+    const parts = this.#partial
     this.#partial = []
     this.#partialBytes = 0
-    return whole
+    return parts
   }
 
   #passLines(lines: Buffer, { first, next }: PassingLines, handOn: (bytes?: Uint8Array) => void): void {
-    const { dir, link, recorder } = this.#options
+    const { recorder } = this.#options
     let earlier = 0
     const forwardUntil = (end: number): void => {
       if (end > earlier) {
@@ -173,9 +203,8 @@ export class InterceptedLines implements DirectionRecorder {
     for (let start = first; start < lines.length;) {
       const end = lines.indexOf(LINE_FEED, start)
       const lineStart = start
-      const bytes = lines.subarray(start, lines[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
       this.#forwardEarlier = () => forwardUntil(lineStart)
-      if (isHoldable(bytes) && link.takes({ dir, bytes, route: this.#route })) {
+      if (this.#takes(lines, start, end)) {
         forwardUntil(start)
         earlier = end + 1
       }
@@ -184,13 +213,19 @@ export class InterceptedLines implements DirectionRecorder {
     this.#forwardEarlier = () => {}
     forwardUntil(lines.length)
   }
+
+  /** Parses the line in a range. Returns true if it is held. */
+  #takes(lines: Buffer, start: number, end: number): boolean {
+    const { dir, link } = this.#options
+    const bytes = lines.subarray(start, lines[end - 1] === CARRIAGE_RETURN ? end - 1 : end)
+    return isHoldable(bytes) && link.takes({ dir, bytes, route: this.#route })
+  }
 }
 
 /** Whole lines, some of which can be forwarded without parsing them. */
 interface PassingLines {
   /** The index of the first one that has to be parsed, or the end. */
   readonly first: number
-  readonly isWhole: boolean
   /** The next one from an index on. */
   readonly next: (at: number) => number
 }

@@ -18,7 +18,7 @@ import type {
   MessageRoute,
   WireDelivery,
 } from '../intercept/link-interceptor.ts'
-import { InterceptedLines, type DirectionRecorder } from './intercepted-lines.ts'
+import { InterceptedLines, type DirectionRecorder, type PassingRecorder } from './intercepted-lines.ts'
 import type { MessageFilter, MessageOrigin } from '../message-filter.ts'
 import { SLOW_BYTES, type TapeLog } from '../tape-log.ts'
 import type { Redactor } from '../../redact/redactor.ts'
@@ -78,7 +78,7 @@ export class StdioRecorder {
   recordDirection(dir: Direction, ports: LinePorts = NO_PORTS): DirectionRecorder {
     const recorder =
       this.#options.log.writer === undefined
-        ? { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {} }
+        ? { pass: (_: Uint8Array, handOn: () => void) => handOn(), end() {}, forgetLine() {} }
         : new LineRecorder(this.#options, this.#place, dir)
     const link = this.interception
     if (link === undefined) return recorder
@@ -134,7 +134,7 @@ export class StdioRecorder {
 const NO_PORTS: LinePorts = { send() {}, sendAs() {}, disconnect() {} }
 
 /** Records the lines of one direction, with their bytes unchanged. */
-class LineRecorder implements DirectionRecorder {
+class LineRecorder implements PassingRecorder {
   readonly #options: StdioRecorderOptions
   readonly #dir: Direction
   readonly #origin: MessageOrigin
@@ -171,6 +171,11 @@ class LineRecorder implements DirectionRecorder {
   /** Records what follows the last newline, when the peer has closed its output. */
   readonly end = (): void => {
     this.#write(this.#splitter.end(), NO_BYTES)
+  }
+
+  readonly forgetLine = (): void => {
+    this.#splitter.forgetLine()
+    this.#secrets?.forgetLine()
   }
 
   #write(lines: readonly Line[], chunk: Uint8Array): void {
@@ -265,6 +270,11 @@ class ChunkPrefilter {
       isWhole && rest.length < SEAM_BYTES
         ? Buffer.concat([this.#carriedOver, rest])
         : rest.subarray(-SEAM_BYTES)
+  }
+
+  forgetLine(): void {
+    this.#carriedOver = NO_BYTES
+    this.#isCarriedOverSuspect = false
   }
 
   #isSuspectAcrossCut(chunk: Uint8Array): boolean {
