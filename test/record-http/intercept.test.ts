@@ -220,6 +220,7 @@ async function sendTo(url: string, ...options: string[]) {
   await until(() => given() !== undefined)
   return {
     tape,
+    stderr: run.stderr,
     ask: (body: Buffer | string, headers: Record<string, string> = {}): Promise<Answer> => {
       const length = { 'Content-Length': String(Buffer.byteLength(body)) }
       return ask(given() ?? '', { ...post({}, { ...ACCEPT, ...headers, ...length }), body })
@@ -263,6 +264,9 @@ test.each([
   expect(headerOf(passed, 'content-encoding')).toBe(kind === 'json' ? encoding.trim() : undefined)
   expect(kind === 'json' || bodyOf(passed).includes('Rome')).toBe(true)
   await link.end()
+  const notice = /responses that are (\S+) streams of events are forwarded without compression/g
+  const notices = [...link.stderr().matchAll(notice)].map(([, name]) => name)
+  expect(notices).toEqual(kind === 'json' ? [] : [encoding])
   const lines = linesOf(link.tape)
   expect(lines.filter((frame) => frame['modified'] === true)).toHaveLength(2)
   const { turns } = await loadTape(link.tape)

@@ -28,7 +28,13 @@ export function prepareInterception({
   const { only = [], skip = [] } = rules
   const kept = only.length + skip.length === 0 ? undefined : new MessageFilter(only, skip, undefined)
   const isRecorded = kept && ((text: string): boolean => kept.keepsRequest(text))
-  const interceptor = new Interceptor({ filter: parseFilter(filter), holdLimitMs, onLimit, isRecorded })
+  const interceptor = new Interceptor({
+    filter: parseFilter(filter),
+    holdLimitMs,
+    onLimit,
+    isRecorded,
+    onNotice: quiet ? undefined : printNotice,
+  })
   let control: ControlServer | undefined
   let path: string | undefined
   return {

@@ -405,7 +405,7 @@ function whenWhole(req: ServedRequest, take: (body: Buffer) => void): void {
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))
   req.on('error', () => {}) // that the client left is seen when the response is closed
-  req.on('end', () => take(Buffer.concat(chunks)))
+  req.on('end', () => take(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
 }
 
 function resumeBody(req: ServedRequest): void {

@@ -315,6 +315,9 @@ class HttpExchangeGate implements ExchangeGate {
 
   /** A compressed stream of events. It is forwarded without the compression, because single events of it may be held or changed. */
   #encodedEventStream(head: HttpResponseHead, watcher: BodyWatcher, encoding: string): BodyWatcher {
+    this.#options.link.notice?.(
+      `responses that are ${encoding} streams of events are forwarded without compression while messages may be held`,
+    )
     const decoded = { ...head, headers: withoutHeader(head.headers, 'content-encoding') }
     const events = this.#eventStream(decoded, watcher.decoded ?? watcher)
     const { chunk, end } = events

@@ -31,6 +31,8 @@ export interface InterceptOptions {
   /** How long a call may be held before it is released. */
   readonly holdLimitMs: number
   /** What happens to a message at the limit: it is forwarded, or its request fails. */
+  /** Called with what the user should know, each text once. */
+  readonly onNotice?: ((text: string) => void) | undefined
   readonly onLimit: 'forward' | 'error'
   /** Whether a request is on the tape; by default all are. Others have no number there. */
   readonly isRecorded?: ((text: string) => boolean) | undefined
@@ -95,6 +97,7 @@ export class Interceptor {
   /** The users that can decide. Others only watch. */
   readonly #deciders = new Set<InterceptListener>()
   readonly #recentCalls: RecentCall[] = []
+  readonly #notices = new Set<string>()
   readonly #counts: Record<HeldAction | 'held', number> = {
     held: 0,
     forward: 0,
@@ -225,13 +228,10 @@ export class Interceptor {
     const { isRecorded } = this.#options
     if (bytes !== undefined && isRecorded?.(textIn(bytes, start, end)) === false) return undefined
     const exchange = ++this.#exchanges
-    const isKept = bytes !== undefined && end - start <= MAX_REPEATED_BYTES
-    const call = (this.#recentCalls[exchange % MAX_RECENT_CALLS] ??= { exchange, link, bytes, start, end })
+    const call = (this.#recentCalls[exchange % MAX_RECENT_CALLS] ??= new RecentCall(link))
     call.exchange = exchange
     call.link = link
-    call.bytes = isKept ? bytes : undefined
-    call.start = start
-    call.end = end
+    call.keep(bytes, start, end)
     return exchange
   }
 
@@ -251,15 +251,22 @@ export class Interceptor {
   /** Sends a request of the client once more, under a new id. Its response is for the users only. Returns the id. */
   repeat(exchange: number, edited?: string): string {
     const call = this.#recentCalls[exchange % MAX_RECENT_CALLS]
-    if (call?.exchange !== exchange || call.bytes === undefined)
+    const recorded = call?.exchange === exchange ? call.text : undefined
+    if (call === undefined || recorded === undefined)
       throw new ReelayError('USAGE', `request #${exchange} cannot be repeated`, {
         hint: `only the last ${MAX_RECENT_CALLS} requests of a recording with --intercept can be, and no long ones or batches`,
       })
     const id = `reelay-repeat-${++this.#repeats}`
-    const text = checkRepeatedRequest(edited ?? textIn(call.bytes, call.start, call.end), id)
+    const text = checkRepeatedRequest(edited ?? recorded, id)
     this.#exchanges++ // it has a number of its own on the tape
     call.link.repeat(text, (response) => this.#emit({ event: 'repeated', id, exchange, response }))
     return id
+  }
+
+  notice(text: string): void {
+    if (this.#notices.has(text)) return
+    this.#notices.add(text)
+    this.#options.onNotice?.(text)
   }
 
   /** Ends the recording: nothing is held any more. */
@@ -277,14 +284,33 @@ export class Interceptor {
   }
 }
 
-/** A request that can be repeated. Later ones use the same objects, because there is one for every request. */
-interface RecentCall {
-  exchange: number
+/**
+ * A request that can be repeated. Later ones use the same objects, and the same memory: chunks that stay in memory until two hundred
+ * requests later make every garbage collection slower.
+ */
+class RecentCall {
+  exchange = 0
   link: LinkInterceptor
-  /** The bytes that contain the request. Missing if it is long. */
-  bytes: Uint8Array | undefined
-  start: number
-  end: number
+  #bytes: Buffer = Buffer.alloc(0)
+  /** The length of the request; `undefined` if it is long. */
+  #length: number | undefined
+
+  constructor(link: LinkInterceptor) {
+    this.link = link
+  }
+
+  get text(): string | undefined {
+    return this.#length === undefined ? undefined : this.#bytes.toString('utf8', 0, this.#length)
+  }
+
+  keep(bytes: Uint8Array | undefined, start: number, end: number): void {
+    const length = end - start
+    this.#length = bytes === undefined || length > MAX_REPEATED_BYTES ? undefined : length
+    if (bytes === undefined || this.#length === undefined) return
+    if (length > this.#bytes.length)
+      this.#bytes = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(length, MIN_KEPT_BYTES))))
+    this.#bytes.set(bytes.subarray(start, end), 0)
+  }
 }
 
 function textIn(bytes: Uint8Array, start: number, end: number): string {
@@ -293,6 +319,7 @@ function textIn(bytes: Uint8Array, start: number, end: number): string {
 
 const MAX_RECENT_CALLS = 200
 const MAX_REPEATED_BYTES = 64 * 1024
+const MIN_KEPT_BYTES = 256
 
 /** Gives a request a new id, and its progress a new token, so that nothing that follows reaches the client. */
 function checkRepeatedRequest(text: string, id: string): string {

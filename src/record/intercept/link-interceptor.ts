@@ -58,6 +58,8 @@ export interface InterceptedLink {
   passesBeginning(chunk: Buffer, start: number, dir: Direction): boolean
   /** Says that a message cannot be taken over. */
   passUnseen(unseen: UnseenMessage): void
+  /** Tells the user once how interception changes what is forwarded. */
+  notice?(text: string): void
   /** Counts the requests among lines that were forwarded as they arrived. */
   countRequests(lines: Buffer): void
   /** Counts a long line of which only the beginning and the end are known, if it is a request. */
@@ -138,6 +140,8 @@ interface MessageHolder extends UnreadDecider {
   readonly isHolding: boolean
   /** Tells the users that a message was forwarded which the filter may have matched. */
   reportPassed(link: LinkInterceptor, dir: Direction, why: string): void
+  /** Tells the user something, but only once. */
+  notice(text: string): void
 }
 
 /** A message that cannot be held. */
@@ -234,6 +238,10 @@ export class LinkInterceptor implements InterceptedLink {
       return
     event('intercept', { action: 'pass', dir, by: 'recorder', why })
     this.#interceptor.reportPassed(this, dir, why)
+  }
+
+  notice(text: string): void {
+    this.#interceptor.notice(text)
   }
 
   countRequests(lines: Buffer): void {
