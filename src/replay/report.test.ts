@@ -36,7 +36,6 @@ test('the summary counts what was sent, left out, held back and unbound, and the
     sent: 4,
     injected: 0,
     skipped: 1,
-    unrecorded: 0,
     held: 1,
     unbound: 1,
     duration: 2000,
@@ -79,7 +78,6 @@ test('the validation counts findings by layer, and answers by what was found', (
     passed: 2,
     failed: 1,
     skipped: 1,
-    unrecorded: 0,
     layers: {
       transport: 0,
       'json-rpc': 0,
