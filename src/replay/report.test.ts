@@ -78,6 +78,7 @@ test('the validation counts findings by layer, and answers by what was found', (
     passed: 2,
     failed: 1,
     skipped: 1,
+    unrecorded: 0,
     layers: {
       transport: 0,
       'json-rpc': 0,
