@@ -7,7 +7,7 @@ import {
   type Request,
   type Response,
 } from '../protocol/message.ts'
-import { isObject, member } from '../json/parse.ts'
+import { isObject, member, parseJson } from '../json/parse.ts'
 import { describeValue } from '../match/describe-request.ts'
 import { exchangeOutcome, type ExchangeOutcome, type NoResponseReason } from '../protocol/outcome.ts'
 import {
@@ -19,7 +19,7 @@ import {
   type TextStyle,
 } from './table.ts'
 import type { FilterSubject, MessageKind } from '../filter/filter.ts'
-import type { EventFrame, Frame, FrameOrigin } from '../tape/frame.ts'
+import type { EventFrame, Frame, FrameOrigin, MessageFrame } from '../tape/frame.ts'
 import type { RecordedMessage, TurnStep, Turn } from '../tape/turns.ts'
 import { truncateText } from '../text.ts'
 
@@ -167,7 +167,16 @@ export class MissingResponses {
       this.#errors.set(httpExchangeKey(frame), { status: frame.http.status, frame: frame.n })
     if (frame.kind === 'event') this.#addEvent(frame)
     if (frame.kind === 'raw') return this.addBody(frame, frame.raw)
-    return frame.kind === 'message' && frame.message.kind === 'invalid' && this.addBody(frame, frame.text)
+    return frame.kind === 'message' && this.addMessage(frame)
+  }
+
+  /** Returns true for the body of an HTTP error: JSON that is no message, or an error that names no request. */
+  addMessage(
+    recorded: Pick<FrameOrigin, 'n' | 'server' | 'x' | 'dir'> & Pick<MessageFrame, 'text' | 'message'>,
+  ): boolean {
+    const { message, text } = recorded
+    const namesNoRequest = message.kind === 'invalid' || (message.kind === 'response' && message.id === null)
+    return namesNoRequest && this.addBody(recorded, text)
   }
 
   /** Keeps a text that is not a JSON-RPC message if it is the body of an HTTP error. Returns true if it is. */
@@ -447,8 +456,11 @@ function outcomeText(outcome: ExchangeOutcome): string {
   }
 }
 
-/** The words of a body, without the tags of HTML. */
+/** The words of a body: the message of an error in JSON, or the text without the tags of HTML. */
 function plainText(body: string): string {
+  const error = member(parseJson(body), 'error')
+  const message = member(error, 'message') ?? error
+  if (typeof message === 'string') return message
   const head = body.slice(0, LONGEST_BODY)
   const text = /^\s*</.test(head)
     ? head.replaceAll(/<(style|script|title)\b[^]*?<\/\1>|<[^>]*>/gi, ' ')

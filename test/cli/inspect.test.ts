@@ -464,9 +464,10 @@ test('an HTTP error is shown with its body, a lost connection with its reason, a
   const tape = writeTape(failedExchanges())
   const { stdout } = await inspect(tape)
   expect(stdout).toMatch(/^1 .* tools\/call gateway +HTTP 502: 502 Bad Gateway db-7 is down$/m)
-  expect(stdout).toMatch(/^2 .* tools\/call broken +HTTP 500: \{"error":"no disk"\}$/m)
+  expect(stdout).toMatch(/^2 .* tools\/call broken +HTTP 500: no disk$/m)
+  expect(stdout).toMatch(/^5 .* tools\/call lost-session +HTTP 404: Session not found$/m)
   expect(stdout).toMatch(/^3 .* tools\/call reset +lost: the server closed the connection$/m)
-  expect(stdout).not.toMatch(/^raw|← invalid/m)
+  expect(stdout).not.toMatch(/^raw|← invalid|answer to null/m)
   const inFull = (await inspect(tape, '2')).stdout
   expect(inFull).toContain(
     '← HTTP 500, without a JSON-RPC response\n     {\n       "error": "no disk"\n     }\n',
@@ -477,6 +478,7 @@ test('an HTTP error is shown with its body, a lost connection with its reason, a
       { outcome: { kind: 'http-error', status: 502, body: expect.stringContaining('db-7') } },
       { outcome: { kind: 'http-error', status: 500 } },
       { outcome: { kind: 'lost', why: 'the server closed the connection' } },
+      { outcome: { kind: 'http-error', status: 404 } },
     ],
     raw: [],
   })
@@ -521,7 +523,13 @@ function failedExchanges(): readonly Frame[] {
     ...asked(9, 4, 'fine'),
     status(10, 4, 200),
     { ...said(11, 11, 's2c', { id: 4, result: {} }), ...place(11, 4) },
-    end(12),
+    ...asked(12, 5, 'lost-session'),
+    status(13, 5, 404),
+    {
+      ...said(14, 14, 's2c', { id: null, error: { code: -32001, message: 'Session not found' } }),
+      ...place(14, 5),
+    },
+    end(15),
   ]
 }
 

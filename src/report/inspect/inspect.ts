@@ -47,9 +47,7 @@ export function inspectTape(tape: Tape): Inspection {
   const missing = new MissingResponses()
   const bodies = new Set<object>(tape.rest.filter((frame) => missing.add(frame)))
   const allOutside = messagesOutsideExchanges(tape)
-  const outside = allOutside.filter(
-    (each) => each.message.kind !== 'invalid' || !missing.addBody(each, each.text),
-  )
+  const outside = allOutside.filter((each) => !missing.addMessage(each))
   const events = tape.rest.filter((frame) => frame.kind === 'event')
   const stderr = tape.rest.filter((frame) => frame.kind === 'stderr')
   const allRaw = tape.rest.filter((frame) => frame.kind === 'raw')

@@ -169,7 +169,7 @@ class OverviewBuilder {
 
   #addOutside(recorded: RecordedMessage): void {
     this.#log.connections.track(recorded, 'outside', recorded.n)
-    if (recorded.message.kind === 'invalid' && this.#log.missing.addBody(recorded, recorded.text)) return
+    if (this.#log.missing.addMessage(recorded)) return
     const title = outsideMessageTitle(recorded)
     this.#outsideCounts.set(title, (this.#outsideCounts.get(title) ?? 0) + 1)
   }
