@@ -7,7 +7,7 @@ import { root } from '../run.mjs'
 
 const MAX_FILES = 9000
 const MAX_BYTES = 200_000
-const SHOWN = 25
+const SHOWN = 80
 
 /** Prints how many files of the installed packages and of this repository are changed, and by what values. */
 export async function changedTexts() {

@@ -106,3 +106,64 @@ test('one-time codes and seed phrases are found', () => {
   ] as const)
     expect(new Redactor({ key }).text(messageWith(text))).not.toContain(secret)
 })
+
+const KEY_LINE = `${'aB3/'.repeat(15)}x9Kq`
+const KEY = [
+  '-----BEGIN RSA PRIVATE KEY-----',
+  KEY_LINE,
+  KEY_LINE.toLowerCase(),
+  '-----END RSA PRIVATE KEY-----',
+]
+const numbered = (sign: string): string => KEY.map((line, at) => `${at + 1}${sign}${line}`).join('\n')
+const jwtPart = 'aB3dE6gH9'.repeat(4)
+
+test.each([
+  ['a key with numbered lines', numbered('\t'), KEY_LINE],
+  ['a key with numbered lines and arrows', numbered('→'), KEY_LINE],
+  ['a key that grep found', KEY.map((line) => `id_rsa:2:${line}`).join('\n'), KEY_LINE],
+  ['a key in a quoted mail', KEY.map((line) => `> ${line}`).join('\n'), KEY_LINE],
+  ['a key in HTML', `<pre>${KEY.join('<br>')}</pre>`, KEY_LINE],
+  ['a key of PuTTY', `Private-Lines: 2\n${KEY_LINE}\n${KEY_LINE}\nPrivate-MAC: 0`, KEY_LINE],
+  ['a key of SSH2', `---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nComment: "x"\n${KEY_LINE}\n`, KEY_LINE],
+  ['a key of OpenVPN', `-----BEGIN OpenVPN Static key V1-----\n${'0f9e8d7c'.repeat(4)}\n`, '0f9e8d7c0f'],
+  [
+    'a JSON Web Key',
+    `{"kty":"EC","x":"${'q'.repeat(43)}","d":"Zm9vYmFyZm9vYmFyLTAx"}`,
+    'Zm9vYmFyZm9vYmFyLTAx',
+  ],
+  ['a service account', JSON.stringify({ private_key: `${KEY.join('\n')}\n` }), KEY_LINE],
+  [
+    'a JWT in several lines',
+    `eyJhbGciOiJIUzI1NiIsIn\n  R5cCI6.${jwtPart}\n  ${jwtPart}.${jwtPart}xYz`,
+    'E6gH9xYz',
+  ],
+  ['a hash of bcrypt', `bob:$2b$12$${'aB3dE6gH9.'.repeat(6).slice(0, 53)}`, 'aB3dE6gH9.'],
+  ['a hash in /etc/shadow', `root:$6$saltsalt$${'aB3/'.repeat(21)}xy:19000::`, 'aB3/aB3/'],
+  ['a block of YAML', 'password: |\n  Tr0ub4dor3\n', 'Tr0ub4dor3'],
+  ['an anchor of YAML', 'password: &pw Tr0ub4dor3\n', 'Tr0ub4dor3'],
+  ['a long string of TOML', 'password = """\nTr0ub4dor3"""', 'Tr0ub4dor3'],
+  ['a here-document', 'password = <<EOT\nTr0ub4dor3\nEOT', 'Tr0ub4dor3'],
+  ['CDATA', '<password><![CDATA[Tr0ub4dor3]]></password>', 'Tr0ub4dor3'],
+  ['print_r', '[password] => Tr0ub4dor3', 'Tr0ub4dor3'],
+  ['var_dump', '["password"]=>\n  string(10) "Tr0ub4dor3"', 'Tr0ub4dor3'],
+  ['Erlang', '{password, <<"Tr0ub4dor3">>}', 'Tr0ub4dor3'],
+  ['an arrow', 'password -> Tr0ub4dor3', 'Tr0ub4dor3'],
+  ['Markdown', '- **Password**: `Tr0ub4dor3`', 'Tr0ub4dor3'],
+  ['Spanish', '{"contraseña": "Tr0ub4dor3"}', 'Tr0ub4dor3'],
+  ['Ansible', 'ansible_become_pass: "Tr0ub4dor3xyz"', 'Tr0ub4dor3'],
+  ['netrc in another order', 'machine h.example password Tr0ub4dor3 login bob', 'Tr0ub4dor3'],
+  ['a slash in the password of a database', 'postgres://bob:Tr0ub/4dor3@db.example/x', '4dor3'],
+  ['chpasswd', "echo 'bob:Tr0ub4dor3' | sudo chpasswd", 'Tr0ub4dor3'],
+  ['a cookie file', '.h.example\tTRUE\t/\tTRUE\t179\tsessionid\taB3dE6gH9kL2mN5p', 'aB3dE6gH9kL2mN5p'],
+  ['Digest', `Authorization: Digest username="b", response="${'0f9e8d7c'.repeat(4)}"`, '0f9e8d7c'],
+])('a secret is found in %s, and stays replaced', (_, text, secret) => {
+  for (const message of [
+    text,
+    JSON.stringify({ result: { text } }),
+    JSON.stringify({ result: { text: JSON.stringify({ out: text }) } }),
+  ]) {
+    const once = new Redactor({ key }).text(message)
+    expect(once).not.toContain(secret)
+    expect(new Redactor({ key, source: 'again' }).text(once)).toBe(once)
+  }
+})

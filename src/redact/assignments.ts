@@ -28,12 +28,14 @@ interface AssignedRange {
 const NAME = '(?<![\\w.-])(?<name>[\\w.-]{2,64})'
 const WORD_VALUE = '(?<value>(?!-)[^\\s"\'`,;|<>\\[\\]\\\\]{4,256})'
 const QUOTED = new RegExp(
-  `${NAME}\\\\*["'\`]?\\s*(?:=>|[:=])\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,8000})\\\\*\\k<quote>`,
+  `${NAME}\\\\*["'\`]?\\*{0,2}\\s*(?:=>|[:=])\\*{0,2}\\s*\\\\*(?<quote>["'\`])(?<value>[^"'\`\\\\\\r\\n]{2,8000})\\\\*\\k<quote>`,
   'dg',
 )
 const BARE_CHARACTER = '[^\\s"\'`,;(){}<>\\[\\]&|\\\\=:]'
+/** What YAML can have before a value: the sign of a block, a tag or an anchor. */
+const YAML_SIGN = '(?:[|>][+-]?\\d?\\s+|[&!]{1,2}[\\w-]{1,40}[ \\t]+)?'
 const BARE = new RegExp(
-  `${NAME}["']?\\s*[:=]\\s*(?<value>${BARE_CHARACTER}{6,}(?:=+${BARE_CHARACTER}+){0,4}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
+  `${NAME}["']?\\s*[:=]\\s*${YAML_SIGN}(?<value>${BARE_CHARACTER}{6,}(?:=+${BARE_CHARACTER}+){0,4}=*)(?=[\\s,;&<\\]})"']|\\\\|$)`,
   'dg',
 )
 // The value of an option or a variable. After a space it may be a word of a sentence; after `=` it is not.
@@ -43,6 +45,11 @@ const FLAG = new RegExp(
 )
 const ASSIGNED_WORD = new RegExp(
   `(?<![\\w.-])(?<name>--?[A-Za-z][\\w-]{1,40}|[A-Z][A-Z0-9_]{2,63})=${WORD_VALUE}`,
+  'dg',
+)
+/** The spellings of other languages: `[password] => x`, `password -> x`, here-documents, long strings, CDATA. */
+const OTHER_SPELLING = new RegExp(
+  `${NAME}["'\\]]{0,3}\\s{0,4}(?:=>\\s{0,4}(?:string\\(\\d{1,6}\\)\\s{0,4}["'])?|->|<-|=\\s{0,4}(?:"""|'''|\\[=?\\[|<<[-~]?["']?\\w{1,40}["']?)|,\\s{0,4}<<"|(?:\\s[^<>]{0,100})?>\\s{0,4}<!\\[CDATA\\[)\\s{0,4}(?<value>[^\\s"'\`,;(){}<>\\[\\]|\\\\]{6,256})`,
   'dg',
 )
 const STATED =
@@ -84,6 +91,11 @@ const ASSIGNMENT_FORMS: readonly AssignmentForm[] = [
   { pattern: BARE, needs: [':', '='], isSecret: isBareSecret, isNested: true },
   { pattern: FLAG, needs: ['-'], isSecret: (_, value, name) => isFlagSecret(judgeFlag(name), value) },
   { pattern: ASSIGNED_WORD, needs: ['='], isSecret: isAssignedSecret, isNested: true },
+  {
+    pattern: OTHER_SPELLING,
+    needs: ['=>', '->', '<-', '<<', '"""', "'''", '[[', '[=[', 'CDATA'],
+    isSecret: isBareSecret,
+  },
   { pattern: STATED, needs: [' is', ' was'], isSecret: isBareSecret },
   { pattern: ELEMENT, needs: ['</'], isSecret: isElementSecret },
   { pattern: PLIST_ENTRY, needs: ['</key>'], isSecret: isElementSecret },
@@ -129,7 +141,7 @@ function isBareSecret(verdict: NameVerdict, value: string): boolean {
       !CODE_MEMBER.test(value) &&
       (/\d/.test(value) ? !isSourceCode(value) : looksLikePassword(value))
     )
-  return isSecretValue(verdict, value) && !CODE_MEMBER.test(value)
+  return isSecretValue(verdict, value) && !CODE_MEMBER.test(value) && !isSourceCode(value)
 }
 
 /** A member of an object, such as `asnX509.signatureAlgorithm` or `items[0].token`. */
@@ -150,6 +162,7 @@ function isElementSecret(verdict: NameVerdict, content: string): boolean {
   const value = content.trim()
   if (verdict !== 'secret') return isSecretValue(verdict, value)
   return (
+    !value.startsWith('<![CDATA[') &&
     !isDummyValue(value) &&
     !isExampleValue(value.replace(/^\{/, '')) &&
     (!/\s/.test(value) || looksRandom(value))
@@ -158,8 +171,9 @@ function isElementSecret(verdict: NameVerdict, content: string): boolean {
 
 /** Decides whether a value is secret, given what its name suggests. */
 export function isSecretValue(verdict: NameVerdict, value: string): boolean {
-  if (verdict === 'secret') return !isDummyValue(value)
-  return verdict === 'generated' ? looksGenerated(value) : verdict === 'maybe' && looksRandom(value)
+  if (verdict === 'no' || isDummyValue(value)) return false
+  if (verdict === 'secret') return true
+  return verdict === 'generated' ? looksGenerated(value) : looksRandom(value)
 }
 
 function* secretMatches(
@@ -205,6 +219,7 @@ function quotedValueAt(text: string, at: number, verdict: NameVerdict): Assigned
   const found = matchAt(QUOTED_NEARBY, text, at)
   if (found === undefined) return undefined
   const value = text.slice(found.start, found.end)
+  if (isDummyValue(value)) return undefined
   if (verdict === 'generated') return looksGenerated(value) ? found : undefined
   if (verdict === 'maybe' && (isUuid(value) || /^\d{16,}$/.test(value))) return found
   if (verdict === 'maybe')
@@ -217,16 +232,18 @@ function nearbyValueAt(text: string, at: number, verdict: NameVerdict): Assigned
   for (const pattern of [NEARBY, NEARBY_AFTER_WORD]) {
     const found = matchAt(pattern, text, at)
     if (found === undefined) continue
-    const value = withoutNextParameter(text, found)
+    const value = valueAlone(text, found)
     if (looksSecret(text.slice(value.start, value.end))) return withRest(text, value)
   }
   return undefined
 }
 
-/** A value in a query ends before the next parameter. */
-function withoutNextParameter(text: string, { start, end }: AssignedRange): AssignedRange {
-  const next = text.slice(start, end).search(/&[\w.-]{1,64}=/)
-  return next < 0 ? { start, end } : { start, end: start + next }
+/** Without the name before a value, as in `password=x`, and without the next parameter of a query. */
+function valueAlone(text: string, { start, end }: AssignedRange): AssignedRange {
+  const value = text.slice(start, end)
+  const name = /^[A-Za-z_][\w.-]{0,63}=(?=[^=])/.exec(value)?.[0].length ?? 0
+  const next = value.search(/&[\w.-]{1,64}=/)
+  return { start: start + name, end: next <= name ? end : start + next }
 }
 
 /** A value that is longer than the pattern, up to its end. */

@@ -127,7 +127,7 @@ export function isTooShortToSign(value: string): boolean {
   return numberShape.fits(value) && digitsOf(value).length < shortestSigned(DIGITS)
 }
 
-const PEM = /^(-----BEGIN [^-]*-----)([\s\S]*?)(-----END [^-]*-----)?$/
+const PEM = /^(-----? ?BEGIN [^-]*-----?)([\s\S]*?)(-----? ?END [^-]*-----?(?:\\+[nr]|\s)*)?$/
 // A line break may be escaped once or twice.
 const PEM_BREAK = /\\+[nr]|\s/g
 

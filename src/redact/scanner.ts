@@ -33,6 +33,8 @@ export class SecretScanner {
   readonly #secrets: SecretValues
   readonly #work: WorkLimit
   readonly #fields: ReadonlySet<string>
+  /** Number of placeholders and allowed values that were found where a secret could be. */
+  #exemptCount = 0
 
   constructor(secrets: SecretValues, work: WorkLimit) {
     this.#secrets = secrets
@@ -63,9 +65,12 @@ export class SecretScanner {
     const pairs = new ValueNames()
     const keyLines = text.includes('PRIVATE KEY') ? new PrivateKeyLines() : undefined
     const isKubernetes = text.includes('"Secret"') && KUBERNETES_SECRET.test(text)
+    const isJwk = text.includes('"kty"')
     forEachToken(text, (token) => {
       if (token.kind === 'literal') return
-      const name = isKubernetes && isSecretData(token) ? 'password' : pairs.nameOf(text, token)
+      const isSecretMember =
+        (isKubernetes && isSecretData(token)) || (isJwk && isPrivatePartOfJwk(text, token))
+      const name = isSecretMember ? 'password' : pairs.nameOf(text, token)
       if (keyLines !== undefined && token.kind === 'string' && isKeyToken(text, token, keyLines))
         edits.push(this.#replaceWhole(text, token))
       else if (!isProtocolField(token.path))
@@ -110,9 +115,10 @@ export class SecretScanner {
   }
 
   #editsForVerdict(verdict: NameVerdict, value: string, depth: number): readonly TextReplacement[] {
+    const before = this.#exemptCount
     const inside = this.findInText(value, depth)
-    if (verdict === 'no' || isJson(value) || (inside.length > 0 && CONNECTION_STRING.test(value)))
-      return inside
+    const hasSecretPart = inside.length > 0 || this.#exemptCount > before
+    if (verdict === 'no' || isJson(value) || (hasSecretPart && CONNECTION_STRING.test(value))) return inside
     const secret = withoutScheme(value)
     if (!isSecretValue(verdict, secret) || this.#secrets.isExempt(secret)) return inside
     this.#secrets.learn(secret)
@@ -138,6 +144,7 @@ export class SecretScanner {
       .flat()
       .map((range) => withoutQuoteAtEnd(text, range))
     const exempt = found.flatMap((range) => this.#exemptRange(text, range) ?? [])
+    this.#exemptCount += exempt.length
     return withoutCovered(found, exempt) // a part of a placeholder may look like a secret
       .map(({ start, end }) => ({ start, end, text: this.#secrets.placeholderFor(text.slice(start, end)) }))
   }
@@ -271,6 +278,13 @@ function isPercentCodeAt(text: string, at: number): boolean {
 function isSecretData({ kind, path }: JsonToken): boolean {
   const parent = path.at(-2)
   return kind === 'string' && (parent === 'data' || parent === 'stringData')
+}
+
+/** Returns true for the private numbers of a JSON Web Key. */
+function isPrivatePartOfJwk(text: string, { kind, start, end, path }: JsonToken): boolean {
+  const name = path.at(-1)
+  if (kind !== 'string' || typeof name !== 'string' || !/^(?:[dpqk]|d[pq]|qi)$/.test(name)) return false
+  return /^[\w-]{20,}$/.test(text.slice(start + 1, end - 1))
 }
 
 function isKeyToken(text: string, token: JsonToken, lines: PrivateKeyLines): boolean {

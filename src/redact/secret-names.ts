@@ -13,11 +13,14 @@ export type NameVerdict = 'secret' | 'maybe' | 'generated' | 'no'
 export function judgeName(name: string): NameVerdict {
   const known = verdictCache.get(name)
   if (known !== undefined) return known
-  const verdict = judgeNormalizedName(normalizeName(name))
+  const verdict = PASS_NAME.test(name) ? 'maybe' : judgeNormalizedName(normalizeName(name))
   if (verdictCache.size < MAX_CACHED_NAMES && name.length < MAX_CACHED_LENGTH)
     verdictCache.set(ownCopy(name), verdict)
   return verdict
 }
+
+/** `ansible_become_pass`, but not `bypass`. */
+const PASS_NAME = /[a-z0-9][_.-]pass$|[a-z]Pass$/
 
 /** Returns false for words that `judgeName` never takes for names of secrets. Most words of a text are such. */
 export function mayBeSecretName(word: string): boolean {
@@ -25,7 +28,7 @@ export function mayBeSecretName(word: string): boolean {
 }
 
 const NAME_HINT =
-  /pass|pw|secret|token|key|cred|sign|hmac|jwt|[cx]srf|auth|dsn|pat$|bearer|hook|code|verifier|assertion|connection|securestring|cookie|pin$|otp$|cvv$|dpop|psk|login/i
+  /pass|kennwort|wachtwoord|contrase|senha|pw|secret|token|key|cred|sign|hmac|jwt|[cx]srf|auth|dsn|pat$|bearer|hook|code|verifier|assertion|connection|securestring|cookie|pin$|otp$|cvv$|dpop|psk|login/i
 
 /** Makes names comparable: `API-Key`, `api_key` and `apiKey` become the same. */
 export function normalizeName(name: string): string {
@@ -37,7 +40,7 @@ const MAX_CACHED_NAMES = 5000
 const MAX_CACHED_LENGTH = 200
 
 const SECRET_NAME =
-  /(password|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|sonarlogin|connectionstring|setcookie|authorization|securestring|requirepass|bindpw|rootpw|secretkeybase|consumerkey|psk)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
+  /(password|passwort|kennwort|wachtwoord|contrase[an]?a|motdepasse|senha|passwd|passphrase|passcode|clientsecret|secretkey|secretaccesskey|privatekey|apikey|apitoken|accesstoken|refreshtoken|idtoken|authtoken|bearertoken|securitytoken|personaltoken|codeverifier|clientassertion|registrationaccesstoken|sonarlogin|connectionstring|setcookie|authorization|securestring|requirepass|bindpw|rootpw|secretkeybase|consumerkey|psk)$|^(secret|pin|otp|cvv|cookie|dpop|assertion|devicecode|usercode)$/
 const MAYBE_SECRET_NAME =
   /(token|secret|credentials?|creds|signature|hmac|jwt|csrf|xsrf|auth|dsn|pat|pwd|bearer|webhook(url)?|(access|signing|encryption|auth|subscription|functions?|master|account|shared|service|license|hmac|recovery|activation|security|storage|app|application|consumer|deploy|admin|write)key|(recovery|backup|activation)codes?)$|^(pass|pw)$/
 /** Services whose keys have no form of their own. A name such as `datadog_key` says what its value is. */
@@ -50,7 +53,7 @@ const NOT_SECRET_NAME = /(progresstoken|pagetoken|synctoken|continuationtoken|ca
 
 /** Keys of records, caches, lists and shortcuts, and those that everybody may know. */
 const NOT_SECRET_KEY =
-  /(public|pub|cache|primary|foreign|sort|partition|object|file|idempotency|row|map|hot|arrow|routing|hash|index|group|composite|unique|lookup|i18n|translation|locale|bucket|s3|item|data|record|entity|column|field|property|shard|document|doc|node|session|dedup|deduplication|react|list|project|issue|epic|board|space|parent|child|event|message|state|room|channel|design|component|style|icon|image|asset|route|query|search|config|setting|feature|flag|template|block|page|section|tab|menu|short|enter|escape|modifier|code|mapping|override|series|metric|etag|version|build|tag|label|job|task|workflow|instance|resource|library|collection|package|on|natural|business|surrogate|range|metadata|attribute|tree|trie|store|map|dict|kv|json|xml|yaml|registry|wellknown|type|tool|request|response|blob|path|content|checksum|digest|mon|don|tur|whis|hoc|joc|jac|coc)key$/
+  /(public|pub|gpg|pgp|cache|primary|foreign|sort|partition|object|file|idempotency|row|map|hot|arrow|routing|hash|index|group|composite|unique|lookup|i18n|translation|locale|bucket|s3|item|data|record|entity|column|field|property|shard|document|doc|node|session|dedup|deduplication|react|list|project|issue|epic|board|space|parent|child|event|message|state|room|channel|design|component|style|icon|image|asset|route|query|search|config|setting|feature|flag|template|block|page|section|tab|menu|short|enter|escape|modifier|code|mapping|override|series|metric|etag|version|build|tag|label|job|task|workflow|instance|resource|library|collection|package|on|natural|business|surrogate|range|metadata|attribute|tree|trie|store|map|dict|kv|json|xml|yaml|registry|wellknown|type|tool|request|response|blob|path|content|checksum|digest|mon|don|tur|whis|hoc|joc|jac|coc)key$/
 
 function judgeNormalizedName(name: string): NameVerdict {
   if (NOT_SECRET_NAME.test(name)) return 'no'
@@ -70,6 +73,12 @@ const SUFFIX =
 /** Every name that `judgeName` accepts contains one of these, or ends as listed below. The prefilter searches for them. */
 export const NAME_KEYWORDS: readonly string[] = [
   'passw',
+  'kennwort',
+  'wachtwoord',
+  'contrase',
+  'motdepasse',
+  'mot_de_passe',
+  '"senha',
   'passphrase',
   'passcode',
   'secret',

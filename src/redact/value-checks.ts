@@ -4,8 +4,12 @@ export function looksRandom(value: string): boolean {
   if (!/\d/.test(value)) return changesCase(value)
   if (value.length < 10) return false
   if (/^\d+$/.test(value)) return value.length >= 16
+  if (MOSTLY_NOT_ASCII.test(value)) return false
   return /[A-Za-z]/.test(value) && entropyOf(value) >= MIN_ENTROPY && !isOrdinaryValue(value)
 }
+
+/** A sentence of a language that has no spaces. */
+const MOSTLY_NOT_ASCII = /^(?:[\0-\x7f]{0,20}[^\0-\x7f]{3,}){2}/
 
 /** A scheme and a value, such as `FlyV1 fm2_…`. A sentence has more words. */
 function hasRandomWord(value: string): boolean {
@@ -85,11 +89,16 @@ export function isPlausibleSecret(value: string): boolean {
 /** Returns true for texts that are written in place of a secret. */
 export function isDummyValue(value: string): boolean {
   return (
-    value.length < 2 || DUMMY_VALUE.test(value) || (value.length < MAX_EXAMPLE_LENGTH && TEMPLATE.test(value))
+    value.length < 2 ||
+    NO_LETTERS.test(value) ||
+    DUMMY_VALUE.test(value) ||
+    (value.length < MAX_EXAMPLE_LENGTH && TEMPLATE.test(value))
   )
 }
 
 const MIN_ENTROPY = 2.8
+/** An emoji or a few signs. */
+const NO_LETTERS = /^[^\p{L}\p{N}]{1,4}$/u
 /** Source code that inserts a value, values that are cut off, patterns, versions and relative paths: `${token}`, `sk-...`, `^1.0.0`. */
 const TEMPLATE =
   /\$\{[^}]*\}|\{\{[^}]*\}\}|^\{\w+\}$|<[\w -]+>$|^%[sdv@]$|(?:\.{3}|…)$|\[[^\]]+\][+*]|^[~^<>=v]*\d+(?:\.\d+){2,}(?:[-+][\w.]+)?$|^[~^]\d+(?:\.\d+)*$|^\.{1,2}\//

@@ -77,8 +77,9 @@ const isScrambledWordNear: ByteTest = (bytes, at, end) => {
 
 /** The end of a name, and then a value. In `"name":"token","value":"x"` the next member holds the value. */
 const isValueNext: ByteTest = (bytes, at, end) => {
-  const next = skipSpaces(bytes, skipQuote(bytes, at, end), end)
+  const next = skipSpaces(bytes, skipSigns(bytes, skipQuote(bytes, at, end), end), end)
   if (bytes[next] === COLON || bytes[next] === EQUALS) return true
+  if (bytes[next] === DASH && bytes[next + 1] === GREATER) return true
   if (bytes[next] === GREATER) return isElement(bytes, next + 1, end)
   if (bytes[next] === LESS) return matchesWordAt(bytes, next, KEY_END)
   if (bytes[next] === ESCAPE || matchesWordAt(bytes, next, ESCAPED_ESCAPE)) return true // the end of a color
@@ -127,6 +128,7 @@ function isStatedInSentence(bytes: Uint8Array, at: number, next: number, end: nu
 /** The content of an element up to its closing tag; false if the element is empty. */
 function isElement(bytes: Uint8Array, at: number, end: number): boolean {
   const last = Math.min(end, at + LONGEST_ELEMENT)
+  if (bytes[at] === LESS && bytes[at + 1] === EXCLAMATION) return true // CDATA
   for (let next = at; next < last; next++)
     if (bytes[next] === LESS) return next > at && bytes[next + 1] === SLASH
   return false
@@ -153,6 +155,13 @@ function skipQuote(bytes: Uint8Array, at: number, end: number): number {
   let next = at
   while (next < end && bytes[next] === BACKSLASH) next++
   return QUOTES.includes(bytes[next] ?? 0) ? next + 1 : next
+}
+
+/** The bracket in `[password] =>`, and the stars in `**password**:`. */
+function skipSigns(bytes: Uint8Array, at: number, end: number): number {
+  let next = at
+  while (next < end && next < at + 2 && (bytes[next] === STAR || bytes[next] === CLOSING)) next++
+  return next
 }
 
 function skipSpaces(bytes: Uint8Array, at: number, end: number): number {
@@ -283,7 +292,7 @@ const LONGEST_WORD = 64
 const LONGEST_ELEMENT = 200
 const [TAB, NEWLINE, CARRIAGE_RETURN, SPACE, PERCENT] = [0x09, 0x0a, 0x0d, 0x20, 0x25]
 const [PLUS, COMMA, DASH, DOT, SLASH, COLON, LETTER_U] = [0x2b, 0x2c, 0x2d, 0x2e, 0x2f, 0x3a, 0x75]
-const [LETTER_M, BRACKET] = [0x6d, 0x5b]
+const [LETTER_M, BRACKET, CLOSING, STAR, EXCLAMATION] = [0x6d, 0x5b, 0x5d, 0x2a, 0x21]
 const [LESS, EQUALS, GREATER, AT, BACKSLASH] = [0x3c, 0x3d, 0x3e, 0x40, 0x5c]
 const QUOTES = encoder.encode(`"'\``)
 const VALUES_OF_PAIRS = ['value', 'Value', 'VALUE', 'val', 'v"'].map((word) => encoder.encode(word))

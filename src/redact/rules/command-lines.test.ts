@@ -93,6 +93,9 @@ test.each([
   '{"password": {"type": "string", "description": "--password <value>"}}',
   'https://github.com/o/r/commits?author=jane1234',
   '{"pass": 12, "fail": 3, "key": {"value": 7}, "password": {"value": "string"}}',
+  'Release GPG key: 9554F04D7259F04124DE6B476D5A82AC7E37093B',
+  'const TOKEN = "[A-Za-z0-9._~+/-]+=*"; const authKey = `${id_kp_1}.1`; signature: BufferSource$1;',
+  '{"pass": "ドキュメントには少なくとも1つのmainランドマークがあります", "cookie": "🍪"}',
   'the password SHA256 is kept; set login and password 2 times',
 ])('%s: nothing is taken for a password', (text) => {
   expect(new Redactor({ key }).text(text)).toBe(text)

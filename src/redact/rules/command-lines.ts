@@ -83,6 +83,37 @@ const PASSWORD_ARGUMENTS: readonly Pick<RedactionRule, 'keywords' | 'pattern'>[]
     pattern: /(?<![\w.:/-])[\w.-]{1,64}:(?<secret>[^\s"'`:@/\\]{1,200})@(?:tcp|unix)\(/g,
   },
   {
+    keywords: ['secret set ', 'secrets set '],
+    pattern:
+      /\bsecrets? set (?:\S{1,100} ){1,8}?(?:--body|-b|--value|-v)[ =]["']?(?<secret>[^\s"'`|;&\\]{4,400})/g,
+  },
+  {
+    keywords: ['chpasswd'],
+    pattern:
+      /\becho (?:-[en] )?["']?[\w.-]{1,64}:(?<secret>[^\s"'`|;\\]{4,200})["']? {0,4}\| {0,4}(?:sudo )?chpasswd/g,
+  },
+  {
+    keywords: ['passwd --stdin', 'passwd -s'],
+    pattern:
+      /\becho (?:-[en] )?["']?(?<secret>[^\s"'`|;:\\]{4,200})["']? {0,4}\| {0,4}(?:sudo )?passwd (?:--stdin|-s)/g,
+  },
+  {
+    keywords: ['net use '],
+    pattern: /\bnet use [^\r\n]{1,200}?\/user:\S{1,100} (?<secret>(?![/*])[^\s"'`|;&]{4,200})/gi,
+  },
+  {
+    keywords: ['::add-mask::'],
+    pattern: /::add-mask::(?<secret>[^\s"'`\\]{6,400})/g,
+  },
+  {
+    keywords: ['WIFI:'],
+    pattern: /\bWIFI:(?:[STH]:[^;\s]{0,64};){0,3}P:(?<secret>[^;\s"]{4,64});/g,
+  },
+  {
+    keywords: ['npmAuthIdent'],
+    pattern: /\bnpmAuthIdent\\*["']?\s{0,4}:\s{0,4}\\*["']?[^\s:"']{1,100}:(?<secret>[^\s"'\\]{4,200})/g,
+  },
+  {
     keywords: ['identified by ', 'identified with ', "password '", 'password for '],
     pattern:
       /\b(?:identified (?:with [\w"'`]{1,64} )?by|password(?: for [^\s=]{1,100} ?=)?) (?:password )?['"](?<secret>[^\s'"\\]{4,200})['"]/gi,
@@ -113,6 +144,15 @@ export const commandLineRules = (): readonly RedactionRule[] => [
     keywords: ['password '],
     followedBy: 'password-like',
     pattern: /\blogin\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
+    isSecret: (value) => !isExampleValue(value),
+    isLearned: true,
+  },
+  {
+    name: 'netrc',
+    service: 'passwords in `.netrc`',
+    keywords: ['password '],
+    followedBy: 'password-like',
+    pattern: /\bmachine\s+\S{1,200}\s+password\s+(?<secret>\S{4,200})/g,
     isSecret: (value) => !isExampleValue(value),
     isLearned: true,
   },

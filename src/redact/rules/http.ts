@@ -14,6 +14,29 @@ export const httpRules = (): readonly RedactionRule[] => [
     isLearned: true,
   },
   {
+    name: 'url-password', // with signs that belong into the path, as many clients of databases accept them
+    service: 'passwords in URLs',
+    keywords: [
+      'postgres',
+      'postgresql',
+      'mysql',
+      'mariadb',
+      'mongodb',
+      'mongodb+srv',
+      'redis',
+      'rediss',
+      'amqp',
+      'amqps',
+      'mssql',
+    ]
+      .concat(['+pymysql', '+psycopg2', '+psycopg', '+asyncpg'])
+      .map((scheme) => `${scheme}://`),
+    pattern:
+      /\b(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql)(?:\+\w{1,20})?:\/\/[\w.+%-]{0,64}:(?<secret>(?!\d{1,5}[/?#])[^\s"'<>@\\]{1,100}[/?#][^\s"'<>@\\]{0,100})@[\w[]/g,
+    isSecret: (value) => !isDummyValue(value) && !isExampleValue(value),
+    isLearned: true,
+  },
+  {
     name: 'url-token',
     service: 'user names in URLs that are tokens',
     keywords: ['://'],
@@ -59,6 +82,22 @@ export const httpRules = (): readonly RedactionRule[] => [
     pattern:
       /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,30} {1,4})?(?=(?<secret>[\w.~+/-]{8,4000}={0,2}))\k<secret>(?!\()/gi,
     isSecret: (value) => looksRandom(value) && !isExampleValue(value),
+    isLearned: true,
+  },
+  {
+    name: 'digest',
+    service: 'responses of `Digest` authorization',
+    keywords: ['digest '],
+    pattern: /\bdigest +[^\r\n]{0,600}?\bresponse=\\*"(?<secret>[0-9a-f]{32,128})/gi,
+    isLearned: true,
+  },
+  {
+    name: 'cookie-file',
+    service: 'cookies in the files of curl and wget',
+    keywords: ['\tTRUE\t', '\tFALSE\t', 'tTRUE\\', 'tFALSE\\'],
+    pattern:
+      /(?:TRUE|FALSE)\t\/[^\s]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\s]{1,100}\t(?<secret>[^\s"'\\]{8,4000})/g,
+    isSecret: looksRandom,
     isLearned: true,
   },
   {

@@ -4,9 +4,17 @@ export const privateKeyRules = (): readonly RedactionRule[] => [
   {
     name: 'private-key',
     service: 'private keys (PEM, OpenSSH, PGP)',
-    keywords: ['-----BEGIN'],
+    keywords: ['-----BEGIN', '---- BEGIN'],
     pattern: PRIVATE_KEY,
-    isSecret: (value) => FIRST_LINES.test(value),
+    isSecret: (value) => FIRST_LINES.test(value) || KEY_LINE.test(value),
+  },
+  {
+    name: 'putty-key',
+    service: 'private keys of PuTTY',
+    keywords: ['Private-Lines:'],
+    pattern:
+      /\bPrivate-Lines: \d{1,3}\r?\n(?<secret>[A-Za-z0-9+/=]{4,80}(?:\r?\n[A-Za-z0-9+/=]{4,80}(?![\w:-])){0,200})/g,
+    isLearned: true,
   },
   {
     name: 'seed-phrase',
@@ -20,9 +28,13 @@ export const privateKeyRules = (): readonly RedactionRule[] => [
 ]
 
 const PRIVATE_KEY =
-  /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|$)/g
+  /-----BEGIN (?:(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----[\s\S]*?(?:-----END (?:(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----|$)|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----[\s\S]*?(?:---- END SSH2 ENCRYPTED PRIVATE KEY ----|$)/g
 // The BEGIN line alone is not a key. Headers and the signs of a list of lines can follow it.
 const FIRST_LINES = /^-----BEGIN [^-]*-----(?:\\+[nr]|[\s"',+]|[A-Z][\w-]*: [^\r\n\\]*)*[A-Za-z0-9+/=]{8}/
+
+/** A line of the key, whatever is before it: the number of the line, the name of the file, the signs of a quoted mail, a comment. */
+const KEY_LINE =
+  /^-----? ?BEGIN [^-]*-----?(?:[^\r\n]{0,120}[\r\n]+){0,4}[^\r\n]{0,120}?(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{32}/
 
 /** Recognises a private key that arrives line by line: only its first and its last line say what is between them. */
 export class PrivateKeyLines {

@@ -231,7 +231,7 @@ const cloudTokens = (): readonly RedactionRule[] => [
     keywords: ['AKIA', 'ASIA'],
     // The id and up to eight words or signs between it and the secret.
     pattern:
-      /A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])[^A-Za-z0-9+/]{1,20}(?:[A-Za-z_]{1,20}[^A-Za-z0-9+/]{1,20}){0,8}(?<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+=])/g,
+      /A[KS]IA[A-Z0-9]{16}(?![A-Z0-9])[^A-Za-z0-9+/]{1,20}(?:(?:[A-Za-z_]{1,20}|\d{4}-\d\d-\d\dT[\d:.Z+-]{8,16})[^A-Za-z0-9+/]{1,20}){0,8}(?<secret>[A-Za-z0-9+/]{40})(?![A-Za-z0-9+=])/g,
     isSecret: (value) => /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value),
     isLearned: true,
   },
@@ -621,6 +621,7 @@ const paymentTokens = (): readonly RedactionRule[] => [
     prefixes: ['live_', 'test_'],
     notInside: 'word',
   },
+  tokenRule('bitcoin', 'private keys of Bitcoin wallets', ['xprv{100+a}']),
   tokenRule('easypost', 'EasyPost', ['~EZAK{50+a}', '~EZTK{50+a}']),
   tokenRule('shippo', 'Shippo', ['shippo_live_{40H}', 'shippo_test_{40H}']),
 ]
@@ -644,6 +645,29 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
     followedBy: 'dotted-json',
     notInside: 'word',
     pattern: /(?<![\w-])eyJ[\w-]{4,2000}\.eyJ[\w-]{8,}\.[\w-]{16,}/g,
+  },
+  {
+    name: 'jwt', // broken into lines
+    service: 'JSON Web Token',
+    keywords: ['eyJ'],
+    followedBy: 'letters-digits',
+    notInside: 'word',
+    pattern:
+      /(?<![\w-])eyJ(?=[\w-]{16,200}\.?[\w-]{0,200}\r?\n)(?:[\w-]|\r?\n[ \t]{0,12}){16,4000}\.(?:[\w-]|\r?\n[ \t]{0,12}){8,8000}\.(?:[\w-]|\r?\n[ \t]{0,12}(?=[\w-]{8,}(?:\s|$))){16,2000}/g,
+  },
+  {
+    name: 'jwk',
+    service: 'private parts of JSON Web Keys',
+    keywords: ['"kty"', 'kty\\'],
+    pattern: /"(?:[dpqk]|d[pq]|qi)"\s{0,4}:\s{0,4}"(?<secret>[\w-]{20,3000})"/g,
+    isLearned: true,
+  },
+  {
+    name: 'password-hash',
+    service: 'hashes of passwords (crypt, bcrypt, Argon2)',
+    keywords: ['$2a$', '$2b$', '$2y$', '$1$', '$5$', '$6$', '$y$', '$apr1$', '$argon2'],
+    pattern:
+      /(?<![\w$])\$(?:2[aby]\$\d\d\$[./A-Za-z0-9]{53}|(?:[156y]|apr1)\$(?:[\w./=]{1,40}\$){1,2}[./A-Za-z0-9]{22,90}|argon2(?:id?|d)\$v=\d+\$[\w=,]{5,60}\$[A-Za-z0-9+/]{8,90}\$[A-Za-z0-9+/]{16,200})(?![\w/])/g,
   },
   {
     name: 'twitter',
