@@ -19,7 +19,7 @@ import { sharedFolder } from '../support/shared-folder.ts'
 import { recordOrders } from './orders-tape.ts'
 import { tapeOfWaits } from './waits-tape.ts'
 import { tapeFile } from '../serve/tape-file.ts'
-import { call, client, HANDSHAKE, server as said } from '../support/tape-of.ts'
+import { answerOf, callOf, client as sent, HANDSHAKE, server as said } from '../support/tape-of.ts'
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
@@ -227,6 +227,10 @@ test.each([
     /invalid value "any" for --order \(expected correlated, sequential, priority or random\)/,
   ],
   [['replay', recorded, '--set', 'nonsense', '--', 'x'], /cannot read --set "nonsense"/],
+  [
+    ['replay', recorded, '--set', 'tools/call:creat_order:$.arguments.item=x', '--', 'x'],
+    /the tape has no call of creat_order; did you mean create_order/,
+  ],
   [['replay', recorded, '--ignore', 'a..b', '--', 'x'], /cannot read the path "a\.\.b"/],
   [['replay', recorded, '--repeat', '0', '--', 'x'], /invalid number "0" for --repeat/],
   [['replay', recorded, '--header', 'x: ${env.NO_SUCH_NAME}', '--url', 'http://127.0.0.1:1'], /NO_SUCH_NAME/],
@@ -564,9 +568,10 @@ test('calls of a tool that the server no longer has are named, and no option is 
   const folder = temporaryFolder()
   const tape = tapeFile(
     ...HANDSHAKE,
-    client({ id: 1, method: 'tools/list', params: {} }),
+    sent({ id: 1, method: 'tools/list', params: {} }),
     said({ id: 1, result: { tools: [{ name: 'gone', inputSchema: { type: 'object' } }] } }),
-    ...call(2, 'gone', {}, 'x'),
+    sent(callOf(2, 'gone', {})),
+    said(answerOf(2, 'x')),
   )
   const server = join(folder, 'server.mjs')
   writeFileSync(server, SERVER_OF_ONE_TOOL)

@@ -6,6 +6,7 @@ import { formatScenes } from './formats.mjs'
 import { formScenes } from './forms.mjs'
 import { idScenes } from './ids.mjs'
 import { listingScenes } from './listings.mjs'
+import { platformScenes } from './platforms.mjs'
 import { serviceScenes } from './services.mjs'
 import { structuredScenes } from './structured.mjs'
 import { textScenes } from './texts.mjs'
@@ -24,6 +25,7 @@ export const SCENES = [
   ...documentScenes,
   ...formatScenes,
   ...serviceScenes,
+  ...platformScenes,
 ]
 
 export function sceneOf(name) {

@@ -5,7 +5,11 @@ import { shuffled } from './volatile-documents.mjs'
 const DAY = 24 * 3_600_000
 
 /** A tool whose structured content, or whole result, is made from the document. `context.some` gives values that vary only beside noise. */
-function service(name, shape, { document, answer, whole, changes, path = 'result.structuredContent' }) {
+export function service(
+  name,
+  shape,
+  { document, answer, whole, changes, path = 'result.structuredContent' },
+) {
   return {
     name,
     shape,

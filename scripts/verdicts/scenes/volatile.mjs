@@ -8,6 +8,7 @@ import {
   TWO_VALUED_MESSAGES,
 } from './volatile-documents.mjs'
 import { FORMAT_FIELDS, FORMAT_MESSAGES, FORMAT_TEXTS } from './volatile-formats.mjs'
+import { PLATFORM_FIELDS, PLATFORM_TEXTS } from './volatile-platforms.mjs'
 import { SERVICE_FIELDS, SERVICE_MESSAGES, SERVICE_TEXTS } from './volatile-services.mjs'
 
 const RELEASED = Date.UTC(2025, 0, 15, 9, 30)
@@ -158,6 +159,7 @@ const FIELDS = {
   ...DOCUMENT_FIELDS,
   ...FORMAT_FIELDS,
   ...SERVICE_FIELDS,
+  ...PLATFORM_FIELDS,
 }
 
 /** Kinds within a text. */
@@ -220,6 +222,7 @@ const TEXTS = {
   ...DOCUMENT_TEXTS,
   ...FORMAT_TEXTS,
   ...SERVICE_TEXTS,
+  ...PLATFORM_TEXTS,
 }
 
 /** Kinds that are no value: how many messages come, and whether a member is there. */

@@ -39,7 +39,7 @@ import { rewriteMessages } from '../../store/file/rewrite.ts'
 import { requireNewFile } from '../../store/file/write.ts'
 import { resolveTape } from '../../store/home.ts'
 import { openIndexedTape, type IndexedTape } from '../../store/index/indexed-tape.ts'
-import { escapeControlChars, suggestPath } from '../../text.ts'
+import { escapeControlChars, suggestName, suggestPath } from '../../text.ts'
 import { unmatchedFaults } from '../../faults/fault-rules.ts'
 import { jsonLeaves } from '../../json/find-replace.ts'
 import { isObject, member, parseJson } from '../../json/parse.ts'
@@ -122,6 +122,26 @@ function addedParams(turns: TurnStore, rules: readonly TransformRule[] = []): re
   )
 }
 
+/** Without the message that `--set` names, the run would say nothing about the change that the user wants to try. */
+function requireMatchingRules(turns: TurnStore, rules: readonly TransformRule[] = []): void {
+  for (const { name: rule, when } of rules) {
+    if (!rule.startsWith('--set') || (when.kind !== 'method' && when.kind !== 'tool')) continue
+    const known = new Set<string>()
+    for (let place = 0; place < turns.size; place++) {
+      const { method, name } = turns.summary(place)
+      known.add(when.kind === 'method' ? method : method === 'tools/call' ? (name ?? '') : '')
+    }
+    if (known.has(when.equals)) continue
+    const names = [...known].filter((name) => name !== '')
+    throw usageError(
+      `${rule}: the tape has no ${when.kind === 'method' ? 'message' : 'call of'} ${when.equals}${suggestName(when.equals, names)}`,
+      `the tape has ${names.length === 0 ? 'no calls' : names.slice(0, MOST_NAMED).join(', ')}`,
+    )
+  }
+}
+
+const MOST_NAMED = 10
+
 /** Replays a tape, prints the result and sets the exit code. */
 export async function runReplay(run: ReplayRun, stop: AbortSignal = abortOnSignals()): Promise<void> {
   showTapeReading()
@@ -150,6 +170,7 @@ async function replayTape(
     ...era?.options,
   }
   const turns = turnStoreOf(tape.turns)
+  requireMatchingRules(turns, words['rules'] === undefined ? [] : options.rules)
   for (const text of [
     ...unmatchedFaults(faults, turns),
     ...unmatchedPaths(turns, words['ignore']),
