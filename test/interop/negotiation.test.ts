@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { loadTape, type Tape } from '../../src/store/file/read.ts'
-import { linesOf } from '../support/recorder.ts'
+import { linesOf, temporaryFolder } from '../support/recorder.ts'
 import { connectStdio, type SdkSession, type Target } from '../support/sdk-session.ts'
 import { sharedFolder } from '../support/shared-folder.ts'
 import type { Results } from './account.ts'
@@ -51,6 +51,30 @@ test('its probe and its session are two connections of one tape, and only the pr
   const times = lines.slice(1).map(({ t }) => Number(t))
   expect(times).toEqual(times.toSorted((a, b) => a - b))
 })
+
+// A client gives the process of its probe one second to exit, and npx, a shell or a server may take longer. So may a busy machine.
+test.skipIf(process.platform === 'win32')(
+  'the probe and the session share a tape also if the server does not exit when its input ends, nor its shell at SIGTERM',
+  { retry: 3 },
+  async () => {
+    const stubborn = `setInterval(() => {}, 1e6)
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  const result = { protocolVersion: params?.protocolVersion, capabilities: {}, serverInfo: { name: 's', version: '1' } }
+  const error = { code: -32601, message: 'Method not found' }
+  const answer = method === 'initialize' ? { result } : { error }
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+})`
+    const own = temporaryFolder()
+    const shell = ['sh', '-c', 'trap "" TERM; "$@"; true', 'sh', process.execPath, '-e', stubborn]
+    const client = await connectStdio({ ...AUTO, command: recorded(join(own, 's.tape.jsonl'), shell) })
+    await client.close()
+    expect(readdirSync(own)).toEqual(['s.tape.jsonl'])
+    const loaded = await loadTape(join(own, 's.tape.jsonl'))
+    expect(requests(loaded)).toEqual(['1 server/discover', '2 initialize'])
+    expect(loaded).toMatchObject({ ended: true, problems: [] })
+  },
+)
 
 test('a legacy tape is played to a client that negotiates: it falls back again, and nothing drifts', async () => {
   const replay = await run({ ...AUTO, command: served(tape) }, legacySession)

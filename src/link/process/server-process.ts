@@ -244,6 +244,8 @@ interface EndServerOptions {
   readonly isClientGone: () => boolean
   /** Whether the user is waiting. A busy server is then given little time to exit. */
   readonly isHurried?: boolean
+  /** Whether the client has only probed the server, and kills it one second after SIGTERM. */
+  readonly isProbeOver?: () => boolean
   /** Whether the server still has to send responses that the client may read. */
   readonly isServerBusy?: () => Promise<boolean>
   /** The time of the server's last output, in the milliseconds of `monotonicNow()`. */
@@ -263,7 +265,7 @@ export async function endServer(options: EndServerOptions): Promise<void> {
   await waitForVoluntaryExit(options)
   if (!options.family.isAlive()) return
   signalServer(options, 'SIGTERM')
-  await waitForExit(options, GRACE_MS.afterTerm)
+  await waitForExit(options, options.isProbeOver?.() === true ? GRACE_MS.hurried : GRACE_MS.afterTerm)
   if (options.family.isAlive()) signalServer(options, 'SIGKILL')
 }
 
@@ -275,7 +277,7 @@ async function waitForVoluntaryExit(options: EndServerOptions): Promise<void> {
 
 async function isGraceOver(options: EndServerOptions, since: number): Promise<boolean> {
   const now = monotonicNow()
-  if (options.isHurried === true) return now - since >= GRACE_MS.hurried
+  if (options.isHurried === true || options.isProbeOver?.() === true) return now - since >= GRACE_MS.hurried
   if (options.isClientGone()) return now - since >= GRACE_MS.gone
   const silence = now - Math.max(since, options.lastOutputAt?.() ?? 0)
   if (silence < GRACE_MS.quiet) return false

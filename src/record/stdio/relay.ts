@@ -8,6 +8,7 @@ import {
   type ServerProcess,
 } from '../../link/process/server-process.ts'
 import { idKey, cancelledId, type Direction, type Message } from '../../protocol/message.ts'
+import { holdsOnlyProbe } from '../../store/file/opening-frames.ts'
 import { isSeenBy } from '../../tape/frame.ts'
 import { startPump, type Pump } from './pump.ts'
 import type { InterceptedLink } from '../intercept/link-interceptor.ts'
@@ -62,6 +63,8 @@ class SessionStreams {
   #isServerRunning = true
   #lastOutputAt = monotonicNow()
   #lastStderrAt = 0
+  /** The client has ended the server, and has sent nothing but a probe. */
+  #isProbeOver = false
   #ending: Promise<void> | undefined
   #unanswered: { readonly readAt: number; readonly count: Promise<number> } | undefined
 
@@ -226,6 +229,9 @@ class SessionStreams {
     for (const signal of FORWARDED_SIGNALS) {
       signals?.on(signal, () => {
         recorder.event('signal', { signal, by: 'client' })
+        // After a probe, SDK v2 kills what it started one second later, and starts the session.
+        this.#isProbeOver ||=
+          signal === 'SIGTERM' && recorder.path !== undefined && holdsOnlyProbe(recorder.path)
         this.#interception?.end('c2s', signal, false)
         this.#interception?.end('s2c', signal, true)
         server.exited.then(
@@ -247,6 +253,7 @@ class SessionStreams {
       family: server.family,
       exited: server.exited,
       isHurried,
+      isProbeOver: () => this.#isProbeOver,
       isClientGone: client.isGone,
       isServerBusy: () => this.#isBusy(),
       lastOutputAt: () => this.#lastOutputAt,

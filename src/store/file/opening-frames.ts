@@ -101,6 +101,16 @@ export function readProbeTape(path: string, header?: string): ProbeTape | undefi
   }
 }
 
+/** Returns true if a tape that is still being written has only the probe of a negotiating client so far. */
+export function holdsOnlyProbe(path: string): boolean {
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  if (size === undefined || size === 0 || size >= SCANNED_BYTES) return false
+  const sent = firstLines(path)
+    .map((line) => parseJson(line))
+    .filter(isClientMessage)
+  return sent.length > 0 && sent.every(isProbe)
+}
+
 /** Events and the heads of HTTP have a direction too. */
 function isClientMessage(frame: unknown): boolean {
   const isOther = member(frame, 'event') !== undefined || member(frame, 'http') !== undefined
