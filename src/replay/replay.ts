@@ -249,11 +249,12 @@ async function playClient(tape: ReplayedTape, part: ServerPart, options: PlayOpt
 
 /**
  * The recorded requests for tools that can be sent before everything else, because the run sends them anyway and nothing that the
- * client does before them changes the tools. A stepped run sends nothing unasked, and what a rule or fault changes is sent in its turn.
+ * client does before them changes the tools. A run that may stop sends nothing unasked, and what a rule or fault changes is sent in its turn.
  */
 function earlyToolList(part: ServerPart, options: PlayOptions): readonly Turn[] {
-  const { timing, rules = [], requestFaults: faults } = options
-  if (timing?.kind === 'stepped' || faults !== undefined || rules.some(mayChangeToolList)) return []
+  const { timing, rules = [], requestFaults: faults, controller } = options
+  if (timing?.kind === 'stepped' || controller.isInTheWay) return []
+  if (faults !== undefined || rules.some(mayChangeToolList)) return []
   const pages = listBeforeCalls(part)
   return pages.every((turn) => isSelected(turn, options)) ? pages : []
 }

@@ -175,6 +175,24 @@ test('a step waits for a request that got no response when it was recorded', asy
   await client.request('disconnect')
 })
 
+test('an editor that launches twice at once, or leaves while a tape is opened, gets a response to each request', async () => {
+  const { client, child } = startAdapter()
+  await client.request('initialize')
+  const answers = await Promise.all([
+    client.ask('launch', { tape, command }),
+    client.ask('launch', { tape, command }),
+  ])
+  expect(answers.filter(({ success }) => success)).toHaveLength(1)
+  await client.request('disconnect')
+  expect(await once(child, 'exit')).toEqual([0, null])
+
+  const second = startAdapter()
+  const launched = second.client.ask('launch', { tape, command })
+  await second.client.request('disconnect')
+  expect((await launched).command).toBe('launch')
+  expect(await once(second.child, 'exit')).toEqual([0, null])
+})
+
 test('leaving does not wait for a request that the server does not answer', async () => {
   const { client, child } = startAdapter()
   const silent = fixtureServer('warehouse', 'list-b', '0', 'total')

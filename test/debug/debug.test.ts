@@ -322,7 +322,7 @@ describe('a script of commands', () => {
       > inject {"method":"tools/call","params":{"name":"remove","arguments":{"listId":"list-b"}}}
       error: the message must not be sent: the tool is not marked as read-only (allow the tool with --allow <tool>)
       > inject {"method":"ping"}
-      sent: {"jsonrpc":"2.0","id":10,"method":"ping"}
+      sent: {"jsonrpc":"2.0","id":11,"method":"ping"}
         response
           {}
       > status

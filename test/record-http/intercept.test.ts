@@ -334,12 +334,12 @@ test('a stream of events keeps its bytes, whatever ends its lines and however it
   expect((await link.ask(request)).body.toString() === parts.join('')).toBe(true)
   expect(user.events.some(({ event }) => event === 'passed')).toBe(true)
   await user.command('filter', { filter: 'dropped or two' })
-  let sendLineFeed = (): void => {}
+  let sendLineFeed: (() => void) | undefined
   lineFeedMayCome = new Promise((resolve) => (sendLineFeed = resolve))
   const answer = link.ask(request)
   await user.command('drop', { key: (await user.held()).key })
   const { key, text: held } = await user.held()
-  sendLineFeed()
+  sendLineFeed?.()
   expect(JSON.parse(held)).toMatchObject({ method: 'notifications/two lines' })
   await user.command('forward', { key })
   const two = 'data: {"jsonrpc":"2.0",\ndata: "method":"notifications/two lines"}'

@@ -89,6 +89,8 @@ export class DebugAdapter {
   /** The number that the editor gives to the first line of a file. */
   #firstLine: 0 | 1 = 1
   #session: DebugSession | undefined
+  /** Opening a tape takes time, in which an editor may send more requests. */
+  #opening: Promise<void> | undefined
   #closing: Promise<void> | undefined
   readonly #handlers: Readonly<Record<string, (request: DapRequest) => Promise<void> | void>> = {
     initialize: (request) => {
@@ -169,6 +171,7 @@ export class DebugAdapter {
   async #close(): Promise<void> {
     this.#stop.abort()
     this.#end()
+    await this.#opening?.catch(() => {}) // its request is refused
     await this.#session?.over
     await this.#session?.run.close()
   }
@@ -178,7 +181,17 @@ export class DebugAdapter {
   }
 
   async #launch(request: DapRequest): Promise<void> {
-    if (this.#session !== undefined) throw usageError('a tape is debugged already', 'start reelay dap again')
+    if (this.#opening !== undefined) throw usageError('a tape is debugged already', 'start reelay dap again')
+    this.#opening = this.#open(request)
+    try {
+      await this.#opening
+    } catch (error) {
+      this.#opening = undefined
+      throw error
+    }
+  }
+
+  async #open(request: DapRequest): Promise<void> {
     const { tape, command, given, surroundings } = readLaunch(request, this.#defaults)
     const flags = readReplayFlags('debug', given)
     const onStderr = (chunk: Uint8Array): void => this.#print(Buffer.from(chunk).toString('utf8'), 'stderr')
@@ -194,6 +207,10 @@ export class DebugAdapter {
       turns: run.tape.turns,
       handshake: flags.handshake ?? 'own',
     })
+    if (this.#stop.signal.aborted) {
+      await run.close()
+      throw usageError('the session is over', 'start reelay dap again')
+    }
     const isStoppedAtEntry = request.arguments['stopOnEntry'] !== false
     this.#session = { run, lines, flags, isStoppedAtEntry, over: undefined }
     run.controller.subscribe((event) => this.#handleEvent(event))

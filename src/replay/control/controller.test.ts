@@ -86,6 +86,21 @@ test('a run stops at its first message, and steps to the next ones and to the en
   expect((await run.report).summary).toMatchObject({ sent: 6, verdict: 'fail' })
 })
 
+test('a run that stops before its first message has sent nothing, not even the list of tools', async () => {
+  const tape = tapeOf(
+    ...HANDSHAKE,
+    client({ id: 1, method: 'tools/list' }),
+    server({ id: 1, result: { tools: [] } }),
+    ...call(2, 'count', {}, 'five'),
+  )
+  const { at, live, controller } = debug({}, stopAtFirst, tape)
+  expect(await at()).toBe('#2 request (entry)')
+  expect(live.heard).toEqual([])
+  controller.modify({ kind: 'set', path: 'params.cursor', value: 'b' })
+  expect(await at(STEP)).toBe('#3 request (step)')
+  expect(JSON.stringify(live.heard)).toMatch(/^\[[^[]*"cursor":"b"[^[]*\]$/)
+})
+
 test('a run that is paused in the moment in which it goes on stops at the next message', async () => {
   const { at, controller, live } = debug({}, stopAtFirst)
   expect(await at()).toBe('#2 request (entry)')

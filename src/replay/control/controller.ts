@@ -471,7 +471,7 @@ export class ReplayController {
   #execute(command: ControllerCommand): unknown {
     switch (command.type) {
       case 'start':
-        return this.#status === 'paused' ? this.resume() : this.start()
+        return this.#status === 'idle' ? this.start() : this.resume()
       case 'pause':
         return this.pause()
       case 'resume':
