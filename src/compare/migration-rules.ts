@@ -224,6 +224,13 @@ export const MIGRATION_RULES = {
     why: '-32020, -32021 and -32022 are about the envelope and the headers, which requests of a session do not have.',
     fix: 'Nothing to do, unless a client depends on the error.',
   },
+  'era-session-method': {
+    level: 'breaking',
+    becomes: 'no equivalent',
+    title: 'the server refused a method that only sessions have',
+    why: 'A server with sessions answers ping, logging/setLevel and resources/subscribe.',
+    fix: 'Nothing to do, unless a client depends on the error.',
+  },
   'era-structured-content': {
     level: 'breaking',
     becomes: 'no equivalent',

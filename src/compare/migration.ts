@@ -1,5 +1,5 @@
 import { isObject, member } from '../json/parse.ts'
-import { META_KEYS, metaValue, requestTarget } from '../protocol/message.ts'
+import { META_KEYS, METHOD_NOT_FOUND, metaValue, requestTarget } from '../protocol/message.ts'
 import type { Revision } from '../protocol/revisions/revision.ts'
 import {
   ASKING_METHODS,
@@ -210,6 +210,10 @@ const TO_SESSION: readonly Change[] = [
     ({ errorCode }) => errorCode === -32020 || errorCode === -32021 || errorCode === -32022,
   ],
   [
+    'era-session-method',
+    ({ method, errorCode }) => SESSION_METHODS.has(method) && errorCode === METHOD_NOT_FOUND,
+  ],
+  [
     'era-structured-content',
     ({ result }) => {
       const content = member(result, 'structuredContent')
@@ -218,6 +222,15 @@ const TO_SESSION: readonly Change[] = [
   ],
   ['era-log-message', tells('notifications/message')],
 ]
+
+const SESSION_METHODS: ReadonlySet<string> = new Set([
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/list',
+  'tasks/result',
+])
 
 /** What the HTTP frames show. A tape of stdio has none. */
 function connectionRules(rest: readonly Frame[]): readonly MigrationRuleId[] {

@@ -87,4 +87,6 @@ test.each<[string, ObservedCall, string | undefined]>([
 
 test('a misspelled condition is named', () => {
   expect(() => parseOracle('is-eror')).toThrow('there is no failure "is-eror"; did you mean is-error?')
+  for (const name of ['constructor', '__proto__', 'toString'])
+    expect(() => parseOracle(name)).toThrow(`there is no failure "${name}"`)
 })

@@ -81,9 +81,10 @@ const NAMES = [...Object.keys(CALL_ORACLES), ...Object.keys(RUN_ORACLES)]
 
 /** Reads a condition: one with a name, such as `is-error`, or a filter, such as `result.structuredContent.total > 100`. */
 export function parseOracle(text: string): Oracle {
-  const watchRun = RUN_ORACLES[text]
+  const watchRun = Object.hasOwn(RUN_ORACLES, text) ? RUN_ORACLES[text] : undefined
   if (watchRun !== undefined) return { text, comparesWithTape: false, watch: watchRun }
-  const condition = CALL_ORACLES[text] ?? filterCondition(text)
+  const named = Object.hasOwn(CALL_ORACLES, text) ? CALL_ORACLES[text] : undefined
+  const condition = named ?? filterCondition(text)
   return {
     text,
     comparesWithTape: text === 'difference',

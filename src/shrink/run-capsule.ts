@@ -56,7 +56,7 @@ export async function runCapsule(options: CapsuleRunOptions): Promise<CapsuleOut
     if (isSent || signal.aborted) return { kind: 'passes', runs }
     return {
       kind: 'unknown',
-      why: 'it was not sent, because what it needs from earlier calls is missing',
+      why: 'it was not sent; it is not in the session, or what it needs from earlier calls is missing',
       hint: 'reelay capsule extract writes the tape, and reelay replay shows each response',
     }
   } finally {

@@ -96,6 +96,7 @@ export class SessionRunner {
     const { probe, signal, onProgress } = this.#options
     this.runs = run
     onProgress?.({ runs: run, calls: this.calls, failures: this.failures.length, stage: 'varying' })
+    const timeout = this.#timeout(steps)
     const played = await playableSession(this.#session, steps)
     const path = join(this.#folder, `run${TAPE_EXTENSION}`)
     rmSync(path, { force: true })
@@ -105,7 +106,7 @@ export class SessionRunner {
       {
         path,
         signal,
-        run: { timeout: this.#timeout() },
+        run: { timeout },
         isEnough: endsRun,
         onStep: (step) => {
           const varied = played.stepOf.get(step.frame)
@@ -125,6 +126,7 @@ export class SessionRunner {
         path,
         variation: shownBy === undefined ? variation : [shownBy],
         run,
+        timeout,
       })
     }
   }
@@ -160,14 +162,17 @@ export class SessionRunner {
     this.sent.set(name, (this.sent.get(name) ?? 0) + 1)
   }
 
-  /** Longer than every response on the tape took, so that a slow call does not count as a hang. */
-  #timeout(): number {
+  /** Longer than every response on the tape took, and longer for a huge request, so that a slow call does not count as a hang. */
+  #timeout(steps: readonly VariedStep[]): number {
     const { timeout } = this.#options.probe.run
     if (timeout !== undefined) return timeout
     const times = [...this.#session.part.turns].map(({ trigger, response }) =>
       trigger === undefined || response === undefined ? 0 : response.t - trigger.t,
     )
-    return Math.max(SHORTEST_TIMEOUT_MS, 3 * Math.max(0, ...times))
+    const isHuge = steps.some(
+      ({ edit }) => edit !== undefined && JSON.stringify(edit.value).length > HUGE_REQUEST,
+    )
+    return Math.max(isHuge ? HUGE_TIMEOUT_MS : SHORTEST_TIMEOUT_MS, 3 * Math.max(0, ...times))
   }
 
   async #keepFailure(
@@ -176,7 +181,8 @@ export class SessionRunner {
       path,
       variation,
       run,
-    }: { readonly path: string; readonly variation: readonly string[]; readonly run: number },
+      timeout,
+    }: Pick<TriedSession, 'variation' | 'run'> & { readonly path: string; readonly timeout: number },
   ): Promise<void> {
     const { keep, probe, signal, shrinks, onProgress } = this.#options
     const began = monotonicNow()
@@ -195,7 +201,7 @@ export class SessionRunner {
           probe: {
             ...probe,
             oracle: onlyFailure(parseOracle(fails), failure),
-            run: { ...probe.run, timeout: this.#timeout() },
+            run: { ...probe.run, timeout },
           },
           output,
           maxProbes: MOST_PROBES,
@@ -206,7 +212,7 @@ export class SessionRunner {
         if (!(error instanceof ReelayError) || error.code !== 'NOT_REPRODUCED') throw error
         isConfirmed = false
       }
-    this.shrinkingMs += monotonicNow() - began
+    if (shrinks) this.shrinkingMs += monotonicNow() - began
     this.failures.push({ ...failure, fails, variation, run, path: output, shrunk, isConfirmed })
   }
 }
@@ -221,5 +227,8 @@ function endsRun({ fails }: Failure): boolean {
 }
 
 const SHORTEST_TIMEOUT_MS = 5000
+const HUGE_REQUEST = 500_000
+/** Some servers take half a minute to read 8 MB. */
+const HUGE_TIMEOUT_MS = 60_000
 const MOST_PROBES = 120
 const MOST_SHRINKING_MS = 30_000

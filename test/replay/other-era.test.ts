@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -44,9 +44,11 @@ beforeAll(() => {
 })
 
 /** Verifies once, and returns the report. */
-async function verify(...args: readonly string[]): Promise<{ code: number | null; out: string }> {
-  const { code, out } = await reelay('verify', '--allow-writes', '--repeat', '1', ...args)
-  return { code, out }
+async function verify(
+  ...args: readonly string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  const { code, out, err } = await reelay('verify', '--allow-writes', '--repeat', '1', ...args)
+  return { code, out, err }
 }
 
 test('a session is verified against a server without sessions, and the other way round', async () => {
@@ -65,6 +67,44 @@ test('a session is verified against a server without sessions, and the other way
   expect(back.out).toContain('20 of 20 responses as recorded')
   expect(back.out).toContain('(era-input-round, #6, #7, #8, #9)')
   expect(back.code).toBe(0)
+})
+
+test('a client whose first request can do nothing is asked all the same', async () => {
+  const lines = readFileSync(tape('modern-v2'), 'utf8').split('\n')
+  const changed = join(folder, 'nothing.tape.jsonl')
+  const declared = '"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}},"sampling":{}}'
+  const nothing = lines.map((line) =>
+    line.includes('server/discover')
+      ? line.replace(declared, '"io.modelcontextprotocol/clientCapabilities":{}')
+      : line,
+  )
+  expect(nothing).not.toEqual(lines)
+  writeFileSync(changed, nothing.join('\n'))
+  const { code, out, err } = await verify('--as', '2025-11-25', changed, '--', ...server('v2'))
+  expect(err).toBe('')
+  expect([out.includes('20 of 20 responses as recorded'), code]).toEqual([true, 0])
+})
+
+test('a method that only sessions have, and that the server refused, has no equivalent there', async () => {
+  const path = join(folder, 'ping.tape.jsonl')
+  const lines = readFileSync(tape('modern-v2'), 'utf8').trim().split('\n')
+  const last = lines.findLastIndex((line) => line.includes('"dir":"s2c"'))
+  const frame = JSON.parse(lines[last] ?? '') as { n: number; t: number; server: string; conn: number }
+  const { n, t, server: name, conn } = frame
+  const message = (offset: number, dir: string, msg: object): string =>
+    JSON.stringify({ n: n + offset, t, server: name, conn, dir, msg: { jsonrpc: '2.0', id: 'p', ...msg } })
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
+  const ping = [
+    message(0.1, 'c2s', { method: 'ping', params: { _meta } }),
+    message(0.2, 's2c', { error: { code: -32601, message: 'Method not found' } }),
+  ]
+  const numbered = lines
+    .toSpliced(last + 1, 0, ...ping)
+    .map((line, at) => (at === 0 ? line : JSON.stringify({ ...(JSON.parse(line) as object), n: at })))
+  writeFileSync(path, `${numbered.join('\n')}\n`)
+  const { code, out } = await reelay('lint', path, '--for', '2025-11-25')
+  expect(out).toContain('era-session-method')
+  expect(code).toBe(1)
 })
 
 test('what the other SDK really answers in another way is still a difference', async () => {

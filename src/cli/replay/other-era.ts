@@ -1,6 +1,7 @@
 import { classifyMigration, type Migration } from '../../compare/migration.ts'
 import { translatedLink } from '../../link/translated-link.ts'
-import { member } from '../../json/parse.ts'
+import { isObject, type JsonObject, member } from '../../json/parse.ts'
+import { META_KEYS } from '../../protocol/message.ts'
 import {
   newestSessionRevision,
   newestStatelessRevision,
@@ -46,6 +47,7 @@ export async function playAs(
       open: translatedLink(target.open, from, {
         version,
         notFoundCode,
+        ...(from.isStateless && { clientCapabilities: declaredCapabilities(part) }),
         givesState: sendsState(part),
         givesContent: hasRoundsWithContent(part),
       }),
@@ -72,6 +74,26 @@ const ERA_PATHS: readonly string[] = [
   'result.tools[*].inputSchema.$schema',
   'result.tools[*].outputSchema.$schema',
 ]
+
+/** All capabilities that requests of the client declare. Each request of a client without sessions declares its own. */
+function declaredCapabilities({ turns }: ServerPart): JsonObject {
+  let all: JsonObject = {}
+  for (const { trigger } of turns) {
+    const meta = member(member(trigger?.message, 'params'), '_meta')
+    const declared = member(meta, META_KEYS.clientCapabilities)
+    if (isObject(declared)) all = mergedObjects(all, declared)
+  }
+  return all
+}
+
+function mergedObjects(one: JsonObject, other: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...one }
+  for (const [name, value] of Object.entries(other)) {
+    const known = merged[name]
+    merged[name] = isObject(known) && isObject(value) ? mergedObjects(known, value) : value
+  }
+  return merged
+}
 
 function sendsState({ turns }: ServerPart): boolean {
   for (const { trigger } of turns)

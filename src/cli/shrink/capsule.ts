@@ -26,7 +26,7 @@ import { loadTape } from '../../store/file/read.ts'
 import { writeOwnFile } from '../../store/file/replace-file.ts'
 import { requireNewTape } from '../../store/file/write.ts'
 import { TAPE_EXTENSION } from '../../store/home.ts'
-import { escapeControlChars } from '../../text.ts'
+import { escapeControlChars, quoteShellWord } from '../../text.ts'
 import { createProbe, otherHeaderOption, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
 
 interface CapsuleRunFlags {
@@ -68,7 +68,7 @@ const runCommand: CommandDefinition = {
     if (flags.fails === undefined && fails.startsWith('command:'))
       throw usageError(
         'this capsule runs a test command, and a command of somebody else is never run by itself',
-        `read it, and then give it yourself: --fails ${JSON.stringify(fails)}`,
+        `read it, and then give it yourself: --fails ${quoteShellWord(fails)}`,
       )
     const signal = abortOnSignals()
     const stderr = new FoldedStderr(live.verbose === true)

@@ -324,7 +324,7 @@ export function createProbe(source: ProbeSource): Probe {
       ...toReplayOptions(live),
       onAsk: live.onAsk === 'ask' || live.onAsk === undefined ? 'decline' : live.onAsk,
       ...(secrets && { secrets }),
-      keepTexts: Infinity,
+      keepTexts: 0, // the oracle sees them as they come
     },
     ...(before && { before: () => before(++run) }),
   }

@@ -124,7 +124,7 @@ export class StatelessClientTranslator implements Translator {
     this.#session = 'opening'
     const opening = {
       protocolVersion: this.#options.version,
-      capabilities: metaValue(params, META_KEYS.clientCapabilities) ?? {},
+      capabilities: this.#options.clientCapabilities ?? metaValue(params, META_KEYS.clientCapabilities) ?? {},
       clientInfo: metaValue(params, META_KEYS.clientInfo) ?? { name: 'client', version: '0' },
     }
     this.#own.send('initialize', opening, ({ outcome }) => {
@@ -259,7 +259,9 @@ export class StatelessClientTranslator implements Translator {
       const [result] = call.spare.splice(spare, 1)
       return this.#ports.toServer(responseText(idToJson(id), { result }))
     }
-    this.#addAsked(call, id, { method, ...(params !== undefined && { params: statelessParams(params) }) })
+    const asked = params === undefined ? {} : statelessParams(params)
+    const isEmpty = isObject(asked) && Object.keys(asked).length === 0 // as in roots/list of some SDKs
+    this.#addAsked(call, id, isEmpty ? { method } : { method, params: asked })
   }
 
   #addAsked(call: ServedCall, id: Id | undefined, request: JsonObject): void {

@@ -286,6 +286,15 @@ test('a client without sessions opens one with its first request, and sees none 
   ])
 })
 
+test('a session is opened with all that the client can do, if that is known', () => {
+  const both = between('stateless', { clientCapabilities: { sampling: {}, roots: {} } })
+  both.client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } })
+  expect(both.last('toServer')).toMatchObject({
+    method: 'initialize',
+    params: { capabilities: { sampling: {}, roots: {} } },
+  })
+})
+
 test('a server that refuses the session refuses every request of the client', () => {
   const both = between('stateless')
   both.client({ id: 1, method: 'tools/list', params: { _meta: ENVELOPE } })
@@ -321,6 +330,16 @@ test('requests of the server become one round, and answers that were given early
   expect(both.last('toServer')).toEqual({ jsonrpc: '2.0', id: 71, result: { role: 'assistant' } })
   both.server({ id: 1, result: { content: [] } })
   expect(both.last('toClient')).toMatchObject({ id: 2, result: { content: [], resultType: 'complete' } })
+})
+
+test('a question without params is asked without them', () => {
+  const both = statelessClient()
+  both.client({ id: 1, method: 'tools/call', params: { name: 'a', _meta: ENVELOPE } })
+  both.server({ id: 70, method: 'roots/list', params: {} })
+  expect(both.last('toClient')).toMatchObject({
+    result: { inputRequests: { 'input-1': { method: 'roots/list' } } },
+  })
+  expect(JSON.stringify(both.last('toClient'))).not.toContain('"params"')
 })
 
 test('a round has an empty content if those of the recorded server have one', () => {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../json/parse.ts'
 import type { Id, Message, Response } from '../message.ts'
 
 /**
@@ -27,6 +28,8 @@ export interface TranslatorOptions {
   readonly version: string
   /** The error code of a resource that does not exist. It has changed with 2026-07-28, but servers of both eras use both codes. */
   readonly notFoundCode?: number | undefined
+  /** What the client can do in any of its requests. A session is opened once, with all of it. */
+  readonly clientCapabilities?: JsonObject
   /** Rounds of input have a requestState, because the recorded client sends one back. */
   readonly givesState?: boolean
   /** Rounds of input have an empty `content`, because those of the recorded server have one. */
