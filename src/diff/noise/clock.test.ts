@@ -136,3 +136,19 @@ test('nanoseconds since 1970, which are too long for a JavaScript number, are ti
 test('a long hostile text is compared in a short time', () => {
   expect(differOnlyInTime(hostile('a'), hostile('b'), CLOCK)).toBe(false)
 })
+
+test.each([
+  ['2026-11-15', '2026-11-17', true],
+  ['2026-11-15', '2026-11-18', false],
+  ['2026-11-15', '2026-11-16', false],
+  ['Sunday', 'Tuesday', true],
+  ['Sunday', 'Wednesday', false],
+  ['2026-11-14', '2026-11-16', true],
+])('on a tape of two days ago, %s is now %s: %s', (recorded, live, isSame) => {
+  const from = RECORDED + 2 * DAY + 40_000
+  const clock = { recorded: CLOCK.recorded, live: () => ({ from, to: from + 5000 }) }
+  const differences = createDiffer().values({ at: recorded }, { at: live })
+  expect(clockTimes.separate(differences, { differ: createDiffer(), clock }).kept).toHaveLength(
+    isSame ? 0 : 1,
+  )
+})

@@ -168,9 +168,15 @@ function areSameDays(then: DayReading, now: DayReading, clocks: ClockPair): bool
 }
 
 function haveDaysPassed(days: number, clocks: ClockPair): boolean {
-  const elapsed = elapsedBetween(clocks)
-  return elapsed.min >= LENGTHS.day && hasElapsed(days * LENGTHS.day, LENGTHS.day, elapsed)
+  if (elapsedBetween(clocks).min < LENGTHS.day) return false
+  return UNKNOWN_ZONES.some((offset) => {
+    const [recorded, live] = [clocks.recorded, clocks.live].map((span) => daysOf(span, () => offset, JITTER))
+    return recorded?.some((then) => live?.some((today) => today - then === days)) === true
+  })
 }
+
+/** Every quarter of an hour of a day. */
+const UNKNOWN_ZONES: readonly number[] = Array.from({ length: 96 }, (_, at) => at * 15 * LENGTHS.minute)
 
 function areSameDaysIn(then: number, now: number, { recorded, live }: ClockPair, zone: ZonePair): boolean {
   return daysOf(recorded, zone.recorded).some((recordedToday) =>
@@ -216,8 +222,8 @@ function dateOf(day: number): Date {
 }
 
 /** The days of a session. Shortly before and after midnight, there are two. */
-function daysOf(span: TimeSpan, zone: ZoneOffset): readonly number[] {
-  const [first, last] = [dayAt(span.from - SLACK, zone), dayAt(span.to + SLACK, zone)]
+function daysOf(span: TimeSpan, zone: ZoneOffset, slack = SLACK): readonly number[] {
+  const [first, last] = [dayAt(span.from - slack, zone), dayAt(span.to + slack, zone)]
   return Array.from({ length: Math.min(last - first, 31) + 1 }, (_, index) => first + index)
 }
 
