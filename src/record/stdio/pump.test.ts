@@ -21,6 +21,24 @@ test('the bytes that wait for a slow reader are bounded, and none is lost', asyn
   expect(reader.most()).toBeLessThanOrEqual(256 * 1024 + CHUNK.length)
 })
 
+test('many chunks that are handed on at once wait for a slow reader with one listener', async () => {
+  const reader = slowReader(1024)
+  const from = new PassThrough()
+  startPump({
+    from,
+    to: () => reader.stream,
+    onChunk: (_, handOn) => {
+      for (let chunk = 0; chunk < CHUNKS; chunk++) handOn(CHUNK)
+    },
+    onEnd: () => {},
+  })
+  from.write('x')
+  await reader.takeAll(1)
+  expect(reader.stream.listenerCount('drain')).toBe(1)
+  await reader.takeAll(CHUNKS - 1)
+  expect(from.isPaused()).toBe(false)
+})
+
 function pumpInto(to: Writable): { readonly isDone: Promise<void> } {
   const from = new PassThrough({ highWaterMark: CHUNK.length })
   const isDone = new Promise<void>((resolve) => {

@@ -30,6 +30,7 @@ const LEFT_IN_A_PIPE = 1024 * 1024
 export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
   let target: Writable | undefined
   let highWater = HIGH_WATER
+  let isFull = false
   let waiting: Uint8Array[] | undefined
   const handOn = (chunk: Uint8Array): void => {
     if (waiting === undefined) write(chunk)
@@ -41,7 +42,12 @@ export function startPump({ from, to, onChunk, onEnd }: PumpOptions): Pump {
     const acceptsMore = target.write(chunk) // only if it does not, `drain` will be emitted
     if (acceptsMore || target.writableLength <= highWater) return
     from.pause()
-    target.once('drain', () => from.resume())
+    if (isFull) return // many chunks may be handed on at once
+    isFull = true
+    target.once('drain', () => {
+      isFull = false
+      from.resume()
+    })
   }
   from.on('data', (chunk: Buffer) => onChunk(chunk, (bytes = chunk) => handOn(bytes)))
   whenDone(from, onEnd)
