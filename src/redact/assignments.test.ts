@@ -116,6 +116,7 @@ const KEY = [
 ]
 const numbered = (sign: string): string => KEY.map((line, at) => `${at + 1}${sign}${line}`).join('\n')
 const jwtPart = 'aB3dE6gH9'.repeat(4)
+const brokenJwt = `eyJhbGciOiJIUzI1NiIsInR5cCI6.${jwtPart}.${jwtPart}xYz`.replaceAll(/.{48}/g, '$&\n  ')
 
 test.each([
   ['a key with numbered lines', numbered('\t'), KEY_LINE],
@@ -132,11 +133,7 @@ test.each([
     'Zm9vYmFyZm9vYmFyLTAx',
   ],
   ['a service account', JSON.stringify({ private_key: `${KEY.join('\n')}\n` }), KEY_LINE],
-  [
-    'a JWT in several lines',
-    `eyJhbGciOiJIUzI1NiIsIn\n  R5cCI6.${jwtPart}\n  ${jwtPart}.${jwtPart}xYz`,
-    'E6gH9xYz',
-  ],
+  ['a JWT in several lines', brokenJwt, 'E6gH9xYz'],
   ['a hash of bcrypt', `bob:$2b$12$${'aB3dE6gH9.'.repeat(6).slice(0, 53)}`, 'aB3dE6gH9.'],
   ['a hash in /etc/shadow', `root:$6$saltsalt$${'aB3/'.repeat(21)}xy:19000::`, 'aB3/aB3/'],
   ['a block of YAML', 'password: |\n  Tr0ub4dor3\n', 'Tr0ub4dor3'],

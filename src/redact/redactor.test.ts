@@ -205,7 +205,7 @@ test('a project adds rules and fields, switches rules off, and allows values', (
     customer_number: expect.toSatisfy((value: number) => value > 9999 && value !== 42_123) as number,
     b: github,
   })
-  expect(rules.name).toBe('default-8+project')
+  expect(rules.name).toBe('default-9+project')
 })
 
 test('headers of all kinds lose what is secret and keep the rest', () => {

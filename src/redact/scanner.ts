@@ -231,9 +231,9 @@ function* placeholderRanges(text: string, { start, end }: Range): Generator<Rang
   const escape = ESCAPE.exec(text.slice(Math.max(0, first - 1), first + LONGEST_ESCAPE))
   if (first > 0 && escape !== null) first += escape[0].length - 1
   const starts = [first, ...signsIn(text, first, start).map((at) => at + 1)]
-  const ends = [end, last, ...signsIn(text, Math.max(start, end - 3), last)]
+  const ends = [end, last, ...shorterEnds(start, end), ...signsIn(text, Math.max(start, end - 3), last)]
   for (const from of new Set([...starts.slice(-MAX_SIGNS), start]))
-    for (const to of new Set(ends.slice(0, MAX_SIGNS))) yield { start: from, end: to }
+    for (const to of new Set(ends.slice(0, MAX_SIGNS + MOST_MORE))) yield { start: from, end: to }
 }
 
 /** The word around a range, and the range in it, with percent codes resolved. Returns `undefined` if there are none. */
@@ -254,6 +254,14 @@ function percentDecodedWord(
   if (decoded.length === last - first) return undefined
   return { text: decoded, range: { start: before.length, end: before.length + inside.length } }
 }
+
+/** A pattern can take a few more characters for a part of a token: those of the next line of base64, for example. */
+function shorterEnds(start: number, end: number): readonly number[] {
+  return end - start < SHORTEST_WITH_MORE ? [] : Array.from({ length: MOST_MORE }, (_, at) => end - 1 - at)
+}
+
+const MOST_MORE = 6
+const SHORTEST_WITH_MORE = 20
 
 /** Offsets of the characters that are neither letters nor digits. */
 function signsIn(text: string, from: number, to: number): readonly number[] {

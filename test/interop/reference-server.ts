@@ -75,7 +75,7 @@ export function describeServer(subject: Subject): void {
     })
 
     test('holds nothing that the redaction takes for a secret', async () => {
-      expect((await loadTape(tape)).header.redaction).toMatchObject({ rules: 'default-8' })
+      expect((await loadTape(tape)).header.redaction).toMatchObject({ rules: 'default-9' })
       expect(recording.stderr).toMatch(/recorded \d+ frames to \S+\n/)
     })
 

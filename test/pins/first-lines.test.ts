@@ -19,7 +19,7 @@ test('the first lines of a tape, with what differs from run to run left out', as
     .replace(/"key":"k-[0-9a-f]{8}"/, '"key":"<key>"')
     .replace(/"pid":\d+/, '"pid":<pid>')
   expect(steady).toMatchInlineSnapshot(`
-    "{"reelay":1,"id":"<ulid>","started":"<time>","by":"reelay 0.1.0","servers":{"answer-calls":{"transport":"stdio","command":<command>,"env":[]}},"redaction":{"rules":"default-8","key":"<key>"},"tags":{"a":"b"}}
+    "{"reelay":1,"id":"<ulid>","started":"<time>","by":"reelay 0.1.0","servers":{"answer-calls":{"transport":"stdio","command":<command>,"env":[]}},"redaction":{"rules":"default-9","key":"<key>"},"tags":{"a":"b"}}
     {"n":1,"t":<t>,"server":"answer-calls","conn":1,"event":"start","pid":<pid>}
     {"n":2,"t":<t>,"server":"answer-calls","conn":1,"dir":"c2s","msg":{"method":"ping","jsonrpc":"2.0","id":0}}
     {"n":3,"t":<t>,"server":"answer-calls","conn":1,"dir":"s2c","msg":{"jsonrpc":"2.0","id":0,"result":{}}}

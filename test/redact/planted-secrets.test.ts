@@ -163,7 +163,7 @@ test('the rules of the project are used, and e-mail addresses are replaced when 
   await run.exited
   const text = readFileSync(run.tape, 'utf8')
   expect(text).not.toMatch(/C-77|a@b\.test/)
-  expect(linesOf(run.tape)[0]).toMatchObject({ redaction: { rules: 'default-8+email+project' } })
+  expect(linesOf(run.tape)[0]).toMatchObject({ redaction: { rules: 'default-9+email+project' } })
   expect(run.stderr()).toMatch(/ \(2 secrets replaced\)\nreelay: next, serve it .*\n$/)
 })
 

@@ -652,6 +652,7 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
     keywords: ['eyJ'],
     followedBy: 'letters-digits',
     notInside: 'word',
+    isSecret: hasEqualLines,
     pattern:
       /(?<![\w-])eyJ(?=[\w-]{16,200}\.?[\w-]{0,200}\r?\n)(?:[\w-]|\r?\n[ \t]{0,12}){16,4000}\.(?:[\w-]|\r?\n[ \t]{0,12}){8,8000}\.(?:[\w-]|\r?\n[ \t]{0,12}(?=[\w-]{8,}(?:\s|$))){16,2000}/g,
   },
@@ -679,6 +680,13 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
     isSecret: (value) => value.includes('%'),
   },
 ]
+
+/** Returns true if a text was broken at a fixed width: its lines have the same length, except the first and the last. */
+function hasEqualLines(text: string): boolean {
+  const lines = text.split(/\s+/)
+  const [width = 0, ...others] = lines.slice(1, -1).map(({ length }) => length)
+  return others.every((length) => length === width) && (lines[0]?.length ?? 0) >= (lines.at(-1)?.length ?? 0)
+}
 
 /** The first characters of the base64 of a number. */
 function discordIds(): readonly string[] {
