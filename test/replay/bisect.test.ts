@@ -76,7 +76,7 @@ async function repository(): Promise<Repository> {
 test('the first revision with other responses is found, in a work tree of its own', async () => {
   const { git, folder, bisect } = await repository()
   writeFileSync(join(folder, 'packages/shop/price.mjs'), 'my unsaved work')
-  const { code, out, err } = await bisect('c1', 'c9')
+  const { code, out, err } = await bisect('HEAD~8', 'HEAD')
   expect(err).toBe('')
   expect(out.split('\n').at(-2)).toMatch(/^the first bad revision is [\da-f]+, by a on .*: change 6$/)
   expect(code).toBe(0)

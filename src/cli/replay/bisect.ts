@@ -96,15 +96,16 @@ type Judgement = 'good' | 'bad' | 'skip'
 /** Runs `git bisect` with `verify` as the judge, in a work tree of its own: the files of the user are not touched. */
 async function bisect(run: BisectRun): Promise<void> {
   const top = git(process.cwd(), 'rev-parse', '--show-toplevel')
-  for (const revision of [run.good, run.bad]) requireRevision(revision)
+  // In the work tree, a name such as HEAD means another commit.
+  const [good, bad] = [commitOf(run.good), commitOf(run.bad)]
   const signal = abortOnSignals()
   const folder = mkdtempSync(join(tmpdir(), 'reelay-bisect-'))
   const tree = join(folder, 'tree')
   try {
-    git(top, 'worktree', 'add', '--quiet', '--detach', tree, run.bad)
+    git(top, 'worktree', 'add', '--quiet', '--detach', tree, bad)
     const cwd = join(tree, relative(top, process.cwd()))
-    await requireEnds(run, cwd, tree, signal)
-    let answer = git(tree, 'bisect', 'start', run.bad, run.good)
+    await requireEnds(run, { good, bad, cwd, tree, signal })
+    let answer = git(tree, 'bisect', 'start', bad, good)
     while (!signal.aborted && !isOver(answer)) {
       const judgement = await judgeRevision(run, cwd, signal)
       if (signal.aborted) break
@@ -150,12 +151,27 @@ function skipped(answer: string): string {
 }
 
 /** A search between two revisions that are not good and bad would find a wrong one. */
-async function requireEnds(run: BisectRun, cwd: string, tree: string, signal: AbortSignal): Promise<void> {
-  for (const [revision, wanted] of [
-    [run.bad, 'bad'],
-    [run.good, 'good'],
+async function requireEnds(
+  run: BisectRun,
+  {
+    good,
+    bad,
+    cwd,
+    tree,
+    signal,
+  }: {
+    readonly good: string
+    readonly bad: string
+    readonly cwd: string
+    readonly tree: string
+    readonly signal: AbortSignal
+  },
+): Promise<void> {
+  for (const [revision, commit, wanted] of [
+    [run.bad, bad, 'bad'],
+    [run.good, good, 'good'],
   ] as const) {
-    git(tree, 'checkout', '--quiet', '--detach', revision)
+    git(tree, 'checkout', '--quiet', '--detach', commit)
     const judgement = await judgeRevision(run, cwd, signal)
     if (signal.aborted || judgement === wanted) continue
     throw new ReelayError('NOT_REPRODUCED', `${revision} is ${WORDS[judgement]}`, {
@@ -216,19 +232,14 @@ async function exitCodeOf(
   return typeof code === 'number' ? code : undefined
 }
 
-function requireRevision(revision: string): void {
-  const { status } = spawnSync('git', [
-    'rev-parse',
-    '--verify',
-    '--quiet',
-    '--end-of-options',
-    `${revision}^{commit}`,
-  ])
-  if (status !== 0)
-    throw usageError(
-      `${JSON.stringify(revision)} is not a revision of this repository`,
-      'give a tag, a branch or a commit: reelay bisect <tape> <good> <bad> -- <server command>',
-    )
+function commitOf(revision: string): string {
+  const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]
+  const { status, stdout } = spawnSync('git', words, { encoding: 'utf8' })
+  if (status === 0) return stdout.trim()
+  throw usageError(
+    `${JSON.stringify(revision)} is not a revision of this repository`,
+    'give a tag, a branch or a commit: reelay bisect <tape> <good> <bad> -- <server command>',
+  )
 }
 
 function git(cwd: string, ...args: readonly string[]): string {
@@ -236,7 +247,11 @@ function git(cwd: string, ...args: readonly string[]): string {
   if (error === undefined && status === 0) return stdout.trimEnd()
   // `git bisect` has its own exit codes for the end of the search.
   if (args[0] === 'bisect' && isOver(stdout)) return stdout
-  throw new ReelayError('USAGE', `git ${args[0]} failed: ${error?.message ?? stderr.trim()}`, {
-    hint: 'reelay bisect needs git, and a folder in a git repository',
-  })
+  throw new ReelayError(
+    'USAGE',
+    `git ${args[0]} failed: ${error?.message ?? (stderr.trim() || stdout.trim())}`,
+    {
+      hint: 'reelay bisect needs git, and a folder in a git repository',
+    },
+  )
 }
