@@ -11,7 +11,6 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { everything, filesystem, memory } from './interop/programs.mjs'
 import { build, installWhenNeeded, root } from './run.mjs'
-import { fuzzBySchema } from './vary/by-schema.mjs'
 import { BUGS } from './vary/lists.mjs'
 import { LEAKS } from './vary/notes.mjs'
 
@@ -26,6 +25,7 @@ const { values } = parseArgs({
 })
 installWhenNeeded()
 if ((await build()) !== 0) process.exit(1)
+const { fuzzBySchema } = await import('./vary/by-schema.mjs') // it needs the build
 
 const REELAY = join(root, 'dist', 'cli', 'main.js')
 const at = (name) => fileURLToPath(new URL(`vary/${name}`, import.meta.url))
