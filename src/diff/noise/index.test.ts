@@ -52,3 +52,14 @@ function separated(expected: unknown, actual: unknown, context: NoiseContext): o
     suppressed: suppressed.map(({ noise, difference }) => `${noise} ${difference.path.join('.')}`),
   }
 }
+
+test.each([
+  ['created job_a328c2e4', 'created job_97ee4d7e', true],
+  ['created job_a328c2e4', 'created tsk_97ee4d7e', false],
+  ['created job_a328c2e4', 'created 97ee4d7e-2ed5-445a-bdb1-fc36690d4313', false],
+  ['created brave_bell', 'created calm_curie', true],
+])('a carried id in a text has to keep its shape: %s, %s: %s', (expected, actual, isSame) => {
+  const differences = createDiffer().values({ text: expected }, { text: actual })
+  const { kept } = separateNoise(differences, { isLiveValue: () => true })
+  expect(kept).toHaveLength(isSame ? 0 : 1)
+})

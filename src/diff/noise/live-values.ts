@@ -10,17 +10,37 @@ export const liveValues: NoiseKind = noiseByDifference('live-value', (difference
   const { within } = difference
   return (
     (isChangedScalar(difference) &&
-      hasSameShape(String(difference.expected), String(difference.actual)) &&
+      haveSameWords(difference) &&
       isLiveValue(difference.expected, difference.actual, difference.path)) ||
-    (within !== undefined && isLiveValue(within.expected, within.actual, within.path))
+    (within !== undefined &&
+      haveSameWords(within) &&
+      isLiveValue(within.expected, within.actual, within.path))
   )
 })
+
+/** Returns false if an id in one text has another shape than the one in its place in the other text. */
+function haveSameWords({
+  expected,
+  actual,
+}: {
+  readonly expected: unknown
+  readonly actual: unknown
+}): boolean {
+  const [ours, theirs] = [expected, actual].map((text) => String(text).match(/[\w-]+/g) ?? [])
+  if (ours === undefined || ours.length !== theirs?.length) return true
+  return ours.every((word, at) => hasSameShape(word, theirs[at] ?? ''))
+}
 
 /** Returns false if one value is a UUID, a long hash or a number, and the other one is not. A hexadecimal id may have only digits by chance. */
 export function hasSameShape(recorded: string, live: string): boolean {
   if (recorded.length === live.length && SHORT_HEX.test(recorded) && SHORT_HEX.test(live)) return true
+  const [ours, theirs] = [recorded, live].map((id) => PREFIXED.exec(id)?.[1])
+  if (ours !== undefined && theirs !== undefined && ours !== theirs) return false
   return SHAPES.every((shape) => shape.test(recorded) === shape.test(live))
 }
+
+/** An id whose prefix says what it is the id of, such as `req_8f2k3q9a`. */
+const PREFIXED = /^([a-z]{2,8}_)(?=[A-Za-z]*\d)[A-Za-z0-9]{6,}$/
 
 const SHORT_HEX = /^[0-9a-f]{6,15}$/i
 
