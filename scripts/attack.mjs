@@ -13,6 +13,7 @@ const ATTACKS = {
   sockets: () => import('./attack/sockets.mjs'),
   soak: () => import('./attack/soak.mjs'),
   fuzz: () => import('./attack/fuzz.mjs'),
+  sigterm: () => import('./attack/sigterm.mjs'),
   'soak-record': () => import('./attack/soak-record.mjs'),
 }
 
