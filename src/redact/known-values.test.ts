@@ -38,13 +38,19 @@ test('values of which only fingerprints are kept are found as well', () => {
         for (const value of values) known.add(value)
         const text = [...pieces, ...values].join('')
         const found = known.find(text).map(({ start, end }) => text.slice(start, end))
-        expect(values).toEqual(expect.arrayContaining(found))
+        // Values that overlap in the text are found as one place.
+        for (const part of found) {
+          expect(values.some((value) => part.startsWith(value))).toBe(true)
+          expect(values.some((value) => part.endsWith(value))).toBe(true)
+        }
         const kept = known.kept
-        expect(found).toEqual(expect.arrayContaining(values.filter((value) => !kept.includes(value))))
+        for (const value of values.filter((each) => !kept.includes(each)))
+          expect(found.some((part) => part.includes(value))).toBe(true)
         expect(values.every((value) => known.has(value))).toBe(true)
         expect(known.has(`${values.join('')}!`)).toBe(false)
       },
     ),
+    { examples: [[['aaaaaaab', 'aaaaaaaa', 'aaaaaaaaa'], ['aaaaaaaa', 'aaaaaaa'], 0]] },
   )
 })
 
