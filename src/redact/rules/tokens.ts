@@ -681,9 +681,14 @@ const tokensWithoutPrefix = (): readonly RedactionRule[] => [
   },
 ]
 
-/** Returns true if a text was broken at a fixed width: its lines have the same length, except the first and the last. */
+/**
+ * Returns true if one token was broken at a fixed width: its lines have the same length, except the first and the last. A line
+ * that begins another token does not belong to it.
+ */
 function hasEqualLines(text: string): boolean {
   const lines = text.split(/\s+/)
+  if (lines.some((line, at) => at > 0 && line.startsWith('eyJ') && lines[at - 1]?.endsWith('.') === false))
+    return false
   const [width = 0, ...others] = lines.slice(1, -1).map(({ length }) => length)
   return others.every((length) => length === width) && (lines[0]?.length ?? 0) >= (lines.at(-1)?.length ?? 0)
 }
