@@ -1,23 +1,19 @@
 import { resolve } from 'node:path'
-import { requireAllowedTarget, seedOption } from '../options/live-options.ts'
+import { seedOption } from '../options/live-options.ts'
 import { inGroup, option, readOptions, type OptionRows, type OptionTable } from '../options/option.ts'
 import { countValue, fileValue, nameList, switchOn } from '../options/option-types.ts'
 import { REPLAY_OPTIONS } from '../options/replay-options.ts'
 import { jsonOption } from '../options/shared-options.ts'
-import { clearProgress, showProgress, showTapeReading } from '../output/progress.ts'
+import { clearProgress, showProgress } from '../output/progress.ts'
 import { ReportOutput, reportOptions, type ReportFlags } from '../output/reports.ts'
 import { REPLAY_ARGUMENTS } from '../replay/replay.ts'
-import { FoldedStderr } from '../replay/replay-target.ts'
-import { abortOnSignals } from '../signals.ts'
 import type { CommandDefinition } from '../command.ts'
 import type { AddedHeader } from '../../http/headers.ts'
 import { isFailing, type ReportedFailure } from '../../report/failures/variations.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
-import { loadTape } from '../../store/file/read.ts'
-import { resolveTape } from '../../store/home.ts'
 import { isolateTape } from '../../vary/isolate.ts'
-import { createProbe, otherHeaderOption, readLiveFlags, SHARED_LIVE_OPTIONS } from './shrink.ts'
-import { reportFailure, targetAllowedOption } from './vary.ts'
+import { otherHeaderOption, SHARED_LIVE_OPTIONS } from './shrink.ts'
+import { reportFailure, startOddSession, targetAllowedOption } from './vary.ts'
 
 interface IsolateFlags extends ReportFlags {
   readonly rounds?: number
@@ -75,21 +71,17 @@ export const isolateCommand: CommandDefinition = {
     const { keep = DEFAULT_KEEP, ...flags } = readOptions<IsolateFlags>(ISOLATE_ONLY_OPTIONS, given, {
       command: 'isolate',
     })
-    const live = readLiveFlags('isolate', given)
     const output = new ReportOutput('variations', flags)
-    requireAllowedTarget(live.url, {
-      allowed: flags.targetAllowed,
-      what: 'crossed sessions are sent',
-      may: 'test it',
+    const started = await startOddSession(name, {
+      verb: 'isolate',
+      fails: 'isolation',
+      sent: 'crossed sessions are sent',
+      command,
+      given,
+      targetAllowed: flags.targetAllowed,
+      otherHeader: flags.otherHeader,
     })
-    const signal = abortOnSignals()
-    const stderr = new FoldedStderr(live.verbose === true)
-    showTapeReading()
-    const tape = await loadTape(resolveTape(name), 'server')
-    const { otherHeader } = flags
-    const { header } = tape
-    const probe = createProbe({ fails: 'isolation', command, live, otherHeader, signal, stderr, header })
-    if (probe.kind !== 'server') throw new Error('a test command has no sessions')
+    const { tape, live, probe, signal } = started
     const result = await isolateTape({
       tape,
       server: live.server,
@@ -105,8 +97,7 @@ export const isolateCommand: CommandDefinition = {
         showProgress(`${stage}: order ${runs}, ${calls} calls, ${failures} failed`),
     }).finally(clearProgress)
     const failures: ReportedFailure[] = []
-    for (const failure of result.failures)
-      failures.push(await reportFailure(failure, { tape, command, live, given }))
+    for (const failure of result.failures) failures.push(await reportFailure(failure, started))
     const isolation = { isWarning: live.url === undefined && flags.strict !== true }
     const report = { ...result, tape: tape.path, failures, isolation }
     await output.write(report, { command: 'isolate' })

@@ -25,12 +25,14 @@ import { REPLAY_ARGUMENTS } from '../replay/replay.ts'
 import { FoldedStderr } from '../replay/replay-target.ts'
 import { abortOnSignals } from '../signals.ts'
 import type { CommandDefinition } from '../command.ts'
+import type { AddedHeader } from '../../http/headers.ts'
 import { isFailing, type ReportedFailure } from '../../report/failures/variations.ts'
 import { DEFAULT_SEED } from '../../seeded-random.ts'
 import { tellStory } from '../../shrink/capsule.ts'
 import { writingTools } from '../../shrink/failing-session.ts'
 import { loadTape, type Tape } from '../../store/file/read.ts'
 import { resolveTape } from '../../store/home.ts'
+import type { ServerProbe } from '../../shrink/prober.ts'
 import type { VariedFailure } from '../../vary/session-runner.ts'
 import { varyTape } from '../../vary/vary.ts'
 import {
@@ -121,19 +123,16 @@ export const varyCommand: CommandDefinition = {
     } = readOptions<VaryFlags>(VARY_ONLY_OPTIONS, given, {
       command: 'vary',
     })
-    const live = readLiveFlags('vary', given)
     const output = new ReportOutput('variations', flags)
-    requireAllowedTarget(live.url, {
-      allowed: flags.targetAllowed,
-      what: 'variations are sent',
-      may: 'test it',
+    const started = await startOddSession(name, {
+      verb: 'vary',
+      fails: 'crash',
+      sent: 'variations are sent',
+      command,
+      given,
+      targetAllowed: flags.targetAllowed,
     })
-    const signal = abortOnSignals()
-    const stderr = new FoldedStderr(live.verbose === true)
-    showTapeReading()
-    const tape = await loadTape(resolveTape(name), 'server')
-    const probe = createProbe({ fails: 'crash', command, live, signal, stderr, header: tape.header })
-    if (probe.kind !== 'server') throw new Error('a test command cannot be varied')
+    const { tape, live, probe, signal } = started
     const result = await varyTape({
       tape,
       server: live.server,
@@ -156,8 +155,7 @@ export const varyCommand: CommandDefinition = {
         showProgress(`${stage}: variation ${runs}, ${calls} calls, ${failures} failed`),
     }).finally(clearProgress)
     const failures: ReportedFailure[] = []
-    for (const failure of result.failures)
-      failures.push(await reportFailure(failure, { tape, command, live, given }))
+    for (const failure of result.failures) failures.push(await reportFailure(failure, started))
     const report = { ...result, tape: tape.path, failures }
     await output.write(report, { command: 'vary' })
     process.exitCode = signal.aborted ? 130 : failures.some((failure) => isFailing(failure, report)) ? 1 : 0
@@ -170,6 +168,36 @@ interface StartedRun {
   readonly command: readonly string[]
   readonly live: ReplayFlags
   readonly given: GivenOptions
+}
+
+interface OddSession extends StartedRun {
+  readonly probe: ServerProbe
+  readonly signal: AbortSignal
+}
+
+interface OddSessionOptions extends Pick<StartedRun, 'command' | 'given'> {
+  readonly verb: 'vary' | 'isolate'
+  readonly fails: string
+  /** Completes an error: such as `variations are sent`. */
+  readonly sent: string
+  readonly targetAllowed: readonly string[] | undefined
+  readonly otherHeader?: readonly AddedHeader[] | undefined
+}
+
+/** Opens the tape, and the server if it may get odd calls. */
+export async function startOddSession(
+  name: string,
+  { verb, sent, fails, targetAllowed, otherHeader, command, given }: OddSessionOptions,
+): Promise<OddSession> {
+  const live = readLiveFlags(verb, given)
+  requireAllowedTarget(live.url, { allowed: targetAllowed, what: sent, may: 'test it' })
+  const signal = abortOnSignals()
+  const stderr = new FoldedStderr(live.verbose === true)
+  showTapeReading()
+  const tape = await loadTape(resolveTape(name), 'server')
+  const probe = createProbe({ fails, command, live, otherHeader, signal, stderr, header: tape.header })
+  if (probe.kind !== 'server') throw new Error(`reelay ${verb} needs a server`)
+  return { tape, command, live, given, probe, signal }
 }
 
 /** Tells the story of a failure, and writes its capsules if it was shrunk. */
