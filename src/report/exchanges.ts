@@ -170,7 +170,7 @@ export class MissingResponses {
     return frame.kind === 'message' && this.addMessage(frame)
   }
 
-  /** Returns true for the body of an HTTP error: JSON that is no message, or an error that names no request. */
+  /** Returns true for the body of an HTTP error: JSON that is not a message, or an error without the id of a request. */
   addMessage(
     recorded: Pick<FrameOrigin, 'n' | 'server' | 'x' | 'dir'> & Pick<MessageFrame, 'text' | 'message'>,
   ): boolean {
@@ -189,7 +189,7 @@ export class MissingResponses {
     return true
   }
 
-  /** Returns `undefined` if the tape does not say why there is no response. */
+  /** Returns `undefined` if the tape has no reason for the missing response. */
   outcomeOf(request: Pick<FrameOrigin, 'server' | 'conn' | 'x'>): ExchangeOutcome | undefined {
     const key = httpExchangeKey(request)
     const error = request.x === undefined ? undefined : this.#errors.get(key)

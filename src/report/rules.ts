@@ -249,7 +249,7 @@ const RUN_RULES = {
   'vary-protocol': {
     level: 'breaking',
     title: 'a varied session makes the server break the protocol',
-    why: 'A message that is no JSON-RPC, or a response that belongs to no request, ends the session in some clients.',
+    why: 'A message that is not JSON-RPC, or a response that belongs to no request, ends the session in some clients.',
     fix: 'Answer each request once, with its id. Let the server log to stderr.',
   },
 } as const

@@ -20,7 +20,7 @@ export function valuesOfOtherForm(recorded: unknown, lives: readonly unknown[]):
 
 const NONE: ReadonlySet<number> = new Set()
 
-/** Of a value that has only two values, its form says nothing. */
+/** A form counts only if a place has at least this many values. */
 const FEWEST_VALUES = 3
 
 function haveSameForm(one: unknown, other: unknown): boolean {

@@ -53,7 +53,7 @@ interface ReadTime {
 const TIME =
   /^(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?|[A-Z][a-z]{2},? (?:\d{1,2} [A-Z][a-z]{2}|[A-Z][a-z]{2} \d{1,2}) \d{4}(?: \d\d:\d\d:\d\d(?: GMT.*)?)?|\d{1,2}\/\d{1,2}\/\d{4})$/
 
-/** Returns `undefined` for what is no time. */
+/** Returns `undefined` if the value is not a time. */
 export function readTime(value: unknown): ReadTime | undefined {
   if (typeof value === 'number') return readEpoch(value)
   if (typeof value !== 'string') return undefined

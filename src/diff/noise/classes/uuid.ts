@@ -21,7 +21,7 @@ function uuidClass(versions: ReadonlySet<string>): ValueClass {
 const UUID =
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$|^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
 
-/** Returns `undefined` for a text that is no UUID. */
+/** Returns `undefined` if the text is not a UUID. */
 export function uuidKindOf(text: string): string | undefined {
   return UUID.test(text) ? kindOf(text) : undefined
 }
